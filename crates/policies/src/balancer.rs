@@ -226,8 +226,6 @@ pub(super) fn movable_processes(view: &View<'_>) -> Vec<usize> {
     all.filter(|process| !view.is_pinned(*process)).collect()
 }
 
-/// Returns the state at the barrier in the form in which strategies receive it: loads, speeds of cores, messages and memory. The
-/// cores of the platform are the hosts of the instance.
 fn build_instance<'i>(
     view: &View<'_>,
     cores: &CoreNumbering,

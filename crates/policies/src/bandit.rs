@@ -139,7 +139,6 @@ impl Arms {
         self.results[arm].1 += 1.0 / time;
     }
 
-    /// Returns the index of the strategy for the next call: each strategy is called once, after that the rule UCB1 decides.
     fn choose_arm(&self) -> usize {
         if let Some(new) = self.results.iter().position(|&(calls, _)| calls == 0) {
             return new;

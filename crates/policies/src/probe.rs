@@ -140,7 +140,6 @@ pub(super) fn cores_after_moves(
     places
 }
 
-/// Returns the state at a barrier, as strategies receive it, in the JSON format that `migsim decide` reads, without routes.
 pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };

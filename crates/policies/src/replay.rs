@@ -71,7 +71,6 @@ struct RecordedLine {
     procedure: Option<CallProcedure>,
 }
 
-/// Reads the calls of scenario iii from the text of a file `calls.jsonl`.
 fn parse_recorded_calls(file: &str, text: &str) -> Result<BTreeMap<u64, ForcedCall>, Error> {
     let mut calls = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {

@@ -101,7 +101,6 @@ struct TriggeredExplanation {
 }
 
 impl TriggeredExplanation {
-    /// Adds to an explanation the reason: its text under `reason`, and its times by their keys.
     fn add_reason(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
         let Reason { text, times } = &self.reason;
         let mut reason = Map::from_iter([(REASON_KEY.to_owned(), text.as_str().into())]);

@@ -30,7 +30,7 @@ use super::balancer::{BalancerNarrator, decide_by_assignment, movable_processes}
 use super::explain::Narrator;
 use super::strategy::{
     Assignment, Instance, TentativePlacement, candidate_with_min_key, is_clearly_less,
-    range_problem,
+    range_problem, refuse_problems,
 };
 use super::window::{Forecast, LoadWindow};
 use super::{Decision, Policy, PolicyOptions, View};
@@ -80,9 +80,7 @@ impl PolicyOptions for UlbaOptions {
                 range_problem(key, value, &range).hint("choose a number in this range")
             })
             .collect();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        refuse_problems(problems)?;
         Ok(Box::new(Ulba {
             options: self,
             load_window: LoadWindow::with_forecast(Forecast::Linear),

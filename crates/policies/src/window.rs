@@ -81,7 +81,6 @@ pub(super) struct LoadWindow {
 }
 
 impl LoadWindow {
-    /// Creates an empty window, from which work is predicted by the method `forecast`.
     pub(super) fn with_forecast(forecast: Forecast) -> Self {
         Self {
             forecast_method: forecast,
@@ -195,41 +194,7 @@ mod tests {
     use super::*;
     use crate::{Measures, testing};
     use migsim_base::units::{HostId, ProcessId};
-    use migsim_bsp::{Message, Plan, Workload};
-
-    #[test]
-    fn work_and_messages_are_means_of_the_supersteps_that_were_noted() {
-        let platform = migsim_platform::open("lbm").unwrap().platform;
-        let placement = [0, 1].map(HostId::from_index);
-        let mut window = LoadWindow::default();
-        assert!(window.is_empty());
-        for (work, bytes) in [([4.0, 0.0], 10.0), ([0.0, 4.0], 30.0)] {
-            let mut measures = Measures::default();
-            measures.clear(2);
-            measures.work = work.map(Instructions::of).to_vec();
-            let messages = [Message {
-                from: ProcessId(0),
-                to: ProcessId(1),
-                size: Bytes::of(bytes),
-            }];
-            let view = View {
-                messages: &messages,
-                ..testing::test_view(&platform, &placement, &measures)
-            };
-            window.observe(&view, true);
-        }
-        // (4 + 0) / 2 and (0 + 4) / 2: neither process is without work.
-        assert_eq!(
-            [0, 1].map(|process| window.predicted_work(process).get()),
-            [2.0, 2.0]
-        );
-        let [row] = window.mean_messages(&[0, 1])[..] else {
-            panic!("one pair of processes")
-        };
-        assert_eq!((row.message_count, row.bytes.get()), (1.0, 20.0));
-        // Processes that may not move are not in the rows.
-        assert!(window.mean_messages(&[1]).is_empty());
-    }
+    use migsim_bsp::{Plan, Workload};
 
     /// A process with these works.
     #[derive(Debug)]

@@ -111,8 +111,6 @@ impl DiffusionOptions {
         }
     }
 
-    /// Computes the flow of work along each of the `edges`, and returns the number of iterations. `degree` contains the number of
-    /// neighbours of each host.
     fn compute_work_flows(
         &self,
         instance: &Instance<'_>,
@@ -140,7 +138,6 @@ impl DiffusionOptions {
     }
 }
 
-/// Returns the host of each process after whole processes have been moved along the flow of work.
 fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> {
     let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);

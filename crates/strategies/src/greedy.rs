@@ -22,7 +22,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{
-    LibraryHeap, Real, descending_order_and_comparisons, larger, sort_counting_comparisons,
+    LibraryHeap, Real, descending_order_and_comparisons, is_heavier, is_lighter, larger,
+    sort_counting_comparisons,
 };
 use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
@@ -136,15 +137,15 @@ impl<R: Real> GreedyPlacement<R> {
             operation_count: 0,
         };
         let all = (0..placed.host_loads.len()).collect();
-        let mut heap = LibraryHeap::new(all, |a, b| placed.host_loads[a] > placed.host_loads[b]);
+        let mut heap = LibraryHeap::new(all, is_heavier(&placed.host_loads));
         for &process in order {
-            let Some(host) = heap.pop(|a, b| placed.host_loads[a] > placed.host_loads[b]) else {
+            let Some(host) = heap.pop(is_heavier(&placed.host_loads)) else {
                 break;
             };
             placed.host_loads[host] += works[process] / speeds[host];
             placed.max_load = larger(placed.max_load, placed.host_loads[host]);
             placed.assigned_hosts[process] = host;
-            heap.push(host, |a, b| placed.host_loads[a] > placed.host_loads[b]);
+            heap.push(host, is_heavier(&placed.host_loads));
         }
         placed.operation_count =
             order.len() as u64 * heap_path_comparisons(placed.host_loads.len());
@@ -152,7 +153,6 @@ impl<R: Real> GreedyPlacement<R> {
     }
 }
 
-/// Returns the number of comparisons when an item moves through a heap of `items` items from the top to a leaf and back.
 pub(super) fn heap_path_comparisons(items: usize) -> u64 {
     2 * u64::from(items.max(2).ilog2())
 }
@@ -201,7 +201,6 @@ impl TreeLbInput {
         }
     }
 
-    /// Returns the greedy assignment in the variant `charm-8`, whose maximum load other strategies use as a target.
     pub(super) fn greedy_assignment(&self) -> GreedyPlacement<f32> {
         let loads = self.background_loads.clone();
         let mut placed = GreedyPlacement::assign_in_order(
@@ -240,7 +239,6 @@ pub(super) fn assign_variant_ours<'a>(instance: &'a Instance<'a>) -> TentativePl
     room
 }
 
-/// Returns the number of operations of [`assign_variant_ours`].
 pub(super) fn operations_of_variant_ours(instance: &Instance<'_>) -> u64 {
     (instance.process_count() * (instance.host_count() + 1)) as u64
 }
@@ -289,17 +287,16 @@ fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
             pool.push(process);
         }
     }
-    let heaviest = |a: usize, b: usize| times[a] < times[b];
-    let mut pool = LibraryHeap::new(pool, heaviest);
-    let mut least = LibraryHeap::new((0..loads.len()).collect(), |a, b| loads[a] > loads[b]);
+    let mut pool = LibraryHeap::new(pool, is_lighter(&times));
+    let mut least = LibraryHeap::new((0..loads.len()).collect(), is_heavier(&loads));
     let mut steps = 0;
-    while let Some(process) = pool.pop(heaviest) {
-        let Some(host) = least.pop(|a, b| loads[a] > loads[b]) else {
+    while let Some(process) = pool.pop(is_lighter(&times)) {
+        let Some(host) = least.pop(is_heavier(&loads)) else {
             break;
         };
         loads[host] += times[process];
         hosts[process] = host;
-        least.push(host, |a, b| loads[a] > loads[b]);
+        least.push(host, is_heavier(&loads));
         steps += heap_path_comparisons(loads.len()) + heap_path_comparisons(hosts.len());
     }
     (hosts, steps + times.len() as u64)

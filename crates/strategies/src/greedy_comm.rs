@@ -17,7 +17,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::CharmHeap;
+use super::blocks::{CharmHeap, is_heavier, is_lighter};
 use super::greedy::{heap_path_comparisons, processes_by_decreasing_work};
 use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
@@ -123,7 +123,6 @@ fn communication_partners(instance: &Instance<'_>) -> Vec<Vec<CommunicationPartn
     lists
 }
 
-/// Returns those communication partners of a process that are already assigned, each with its host.
 fn assigned_partners(
     graph: &[CommunicationPartner],
     place: &[Option<usize>],
@@ -161,17 +160,17 @@ impl GreedyCommOptions {
         let mut load = instance.background_times_in_seconds();
         let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
         for process in 0..times.len() {
-            processes.insert(process, |a, b| times[a] > times[b]);
+            processes.insert(process, is_heavier(&times));
         }
         for host in 0..load.len() {
-            hosts.insert(host, |a, b| load[a] < load[b]);
+            hosts.insert(host, is_lighter(&load));
         }
         let mut place: Vec<Option<usize>> = vec![None; times.len()];
         let mut operations = 2
             * times.len() as u64
             * (heap_path_comparisons(times.len()) + heap_path_comparisons(load.len()));
-        while let Some(process) = processes.pop(|a, b| times[a] > times[b]) {
-            let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
+        while let Some(process) = processes.pop(is_heavier(&times)) {
+            let Some(first) = hosts.pop(is_lighter(&load)) else {
                 break;
             };
             let placed = assigned_partners(&graph[process], &place);
@@ -199,9 +198,9 @@ impl GreedyCommOptions {
                         self.constant_message_cost(neighbour.message_count, neighbour.bytes);
                 }
             }
-            hosts.insert(first, |a, b| load[a] < load[b]);
+            hosts.insert(first, is_lighter(&load));
             for &candidate in &candidates {
-                hosts.update(candidate, |a, b| load[a] < load[b]);
+                hosts.update(candidate, is_lighter(&load));
             }
             operations += (placed.len() * (candidates.len() + 1)) as u64;
         }
@@ -228,8 +227,6 @@ impl GreedyCommOptions {
         }
     }
 
-    /// Decides as migsim's own variant `ours` of the strategy (times on the hosts, costs from the links); returns the host of
-    /// each process and the number of operations.
     fn assign_variant_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let graph = communication_partners(instance);
         let mut room = TentativePlacement::with_background_times(instance);

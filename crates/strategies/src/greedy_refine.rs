@@ -127,8 +127,6 @@ impl Strategy for GreedyRefineOptions {
     }
 }
 
-/// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
-/// and the number of operations.
 fn assign_variant_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let mut most = tolerance * greedy::assign_variant_ours(instance).max_time();
     let mut room = TentativePlacement::with_background_times(instance);

@@ -113,8 +113,6 @@ fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// Returns the instance restricted to one cluster: to the hosts `cluster`, and to the processes `part`, all of which are on these
-/// hosts. `hosts` contains the host of every process.
 fn instance_of_cluster(
     instance: &Instance<'_>,
     cluster: &[usize],
@@ -148,7 +146,6 @@ fn instance_of_cluster(
 }
 
 impl HierarchicalOptions {
-    /// Moves processes between clusters as the flow of work requires; returns the host of each process afterwards.
     fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
         let (works, clusters) = (instance.works_in_seconds(), hosts_by_cluster(instance));
         let mut room = TentativePlacement::new(instance);
@@ -201,29 +198,6 @@ impl HierarchicalOptions {
 mod tests {
     use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
-
-    #[test]
-    fn work_flows_between_clusters_and_then_inside_them() {
-        // Hosts 0 and 1, and host 2 of speed 2, are clusters; T = 16/4 s. Cluster 0 has 14 of its 8, cluster 1 has 2 of its 8, so that 6 flow:
-        // of 5, 4, 3 and 2 go 5, then nothing of the last 1. It keeps 4, 3 and 2 on host 0, which become 4 against 3 + 2.
-        let mut case = instance_without_background(
-            &[1.0, 1.0, 2.0],
-            &[0, 0, 0, 0, 2],
-            &[5.0, 4.0, 3.0, 2.0, 2.0],
-        );
-        case.cluster_of_host = vec![0, 0, 1];
-        assert_eq!(
-            decided_hosts(HierarchicalOptions::default(), &case),
-            [2, 0, 1, 1, 2]
-        );
-        // Nothing flows within the tolerance.
-        let loose = HierarchicalOptions {
-            epsilon: 1.0,
-            ..HierarchicalOptions::default()
-        };
-        let found = decided_hosts(loose, &case);
-        assert!(found[..4].iter().all(|&host| host < 2) && found[4] == 2);
-    }
 
     #[test]
     fn a_flow_ends_at_the_shares_and_each_cluster_decides_for_itself() {

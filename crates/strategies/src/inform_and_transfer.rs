@@ -284,23 +284,23 @@ impl<'a> TransferState<'a> {
         }
     }
 
+    fn work(&self, host: usize) -> f64 {
+        self.host_work(
+            host,
+            self.host_loads[host],
+            self.received_and_sent_bytes[host],
+        )
+    }
+
     fn are_works_equal(&self) -> bool {
         let works: Vec<f64> = (0..self.host_loads.len())
-            .map(|host| {
-                self.host_work(
-                    host,
-                    self.host_loads[host],
-                    self.received_and_sent_bytes[host],
-                )
-            })
+            .map(|host| self.work(host))
             .collect();
         let max = works.iter().copied().fold(0.0, f64::max);
         let average = works.iter().sum::<f64>() / works.len() as f64;
         max / average - 1.0 <= 0.0
     }
 
-    /// Performs one iteration, in which each host offers each of its processes once; returns how many pairs of a process and a
-    /// destination host were evaluated.
     fn transfer_from_all_hosts(
         &mut self,
         known: Option<&[BTreeSet<usize>]>,
@@ -406,7 +406,6 @@ impl<'a> TransferState<'a> {
         draw_host_by_gain(&taken, random)
     }
 
-    /// Whether a host has enough memory for a process; always true in the variant `lbaf-1.6`, which ignores memory.
     fn has_memory_for(&self, process: usize, host: usize) -> bool {
         self.is_variant_lbaf() || self.placement.has_memory_for(process, host)
     }
@@ -418,31 +417,16 @@ impl<'a> TransferState<'a> {
     /// Returns the gain c of a transfer: the decrease of the larger work of the hosts `from` and `to` if the process moves \[s\].
     fn transfer_gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.received_and_sent_bytes_after(process, from, to);
-        let before = f64::max(
-            self.host_work(
-                from,
-                self.host_loads[from],
-                self.received_and_sent_bytes[from],
-            ),
-            self.host_work(to, self.host_loads[to], self.received_and_sent_bytes[to]),
-        );
+        let left = self.host_loads[from] - self.process_load(process, from);
+        let received = self.host_loads[to] + self.process_load(process, to);
+        let before = f64::max(self.work(from), self.work(to));
         let after = f64::max(
-            self.host_work(
-                from,
-                self.host_loads[from] - self.process_load(process, from),
-                volume[0],
-            ),
-            self.host_work(
-                to,
-                self.host_loads[to] + self.process_load(process, to),
-                volume[1],
-            ),
+            self.host_work(from, left, volume[0]),
+            self.host_work(to, received, volume[1]),
         );
         before - after
     }
 
-    /// Returns, for the hosts `from` and `to`, the bytes received from other hosts and sent to other hosts if a process moves
-    /// from the host `from` to the host `to`.
     fn received_and_sent_bytes_after(
         &self,
         process: usize,

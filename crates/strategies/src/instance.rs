@@ -73,17 +73,14 @@ impl Instance<'_> {
         self.cluster_of_host.get(host).copied().unwrap_or(0)
     }
 
-    /// Returns the execution times of all processes alone on their present hosts, as numbers in seconds.
     pub(super) fn process_times_in_seconds(&self) -> Vec<f64> {
         self.process_times.iter().map(|time| time.get()).collect()
     }
 
-    /// Returns the works of all processes, as numbers in seconds on a host of speed 1.
     pub(super) fn works_in_seconds(&self) -> Vec<f64> {
         self.process_works.iter().map(|work| work.get()).collect()
     }
 
-    /// Returns the background times of all hosts, as numbers in seconds.
     pub(super) fn background_times_in_seconds(&self) -> Vec<f64> {
         self.background_times
             .iter()
@@ -106,7 +103,6 @@ impl Instance<'_> {
         memory.map_or(0.0, |bytes| bytes.get())
     }
 
-    /// Returns the hosts of each cluster, by cluster number.
     pub(super) fn hosts_by_cluster(&self) -> Vec<Vec<usize>> {
         let mut clusters = Vec::new();
         for host in 0..self.host_count() {
@@ -117,7 +113,6 @@ impl Instance<'_> {
         clusters
     }
 
-    /// Returns for each process the indices of the entries of `communication` that it sends or receives.
     pub(super) fn message_indices(&self) -> Vec<Vec<usize>> {
         let mut indices = vec![Vec::new(); self.process_count()];
         for (at, row) in self.communication.iter().enumerate() {

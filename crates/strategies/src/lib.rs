@@ -125,11 +125,18 @@ fn check_options_in_range<const N: usize>(
             problem.hint("choose a number in this range")
         })
         .collect();
+    refuse_problems(problems)
+}
+
+/// Refuses options that have problems.
+///
+/// # Errors
+/// All problems, if there are any.
+pub fn refuse_problems(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Input(problems))
+        return Ok(());
     }
+    Err(Error::Input(problems))
 }
 
 /// Helpers for the tests of strategies.

@@ -169,7 +169,6 @@ impl<'a> MigrationPlan<'a> {
         first_with_min_key(open, |host| room.time_with(process, host))
     }
 
-    /// Adds to the plan the move of a process from its present host to the host `to`.
     fn add_move(&mut self, process: usize, to: usize) {
         let from = self.instance.current_hosts[process];
         self.placement.transfer(process, to);

@@ -88,10 +88,8 @@ fn host_time_lower_bound_with_background(
 /// If several assignments achieve this time, the function returns the assignment with the fewest migrations, and among these the
 /// first. No host is filled beyond its memory, unless its memory is already exceeded.
 pub fn optimal_assignment(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
-    let mut search = AssignmentSearch::new(instance, most)?;
-    search.best_time_and_moves.0 = instance.max_host_time(&instance.current_hosts).get();
-    search.try_hosts_from_process(0, 0);
-    Some((search.best_time_and_moves.0, search.best_host_of_process))
+    let present = instance.max_host_time(&instance.current_hosts).get();
+    AssignmentSearch::run(instance, most, present, false)
 }
 
 /// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it; `None` if there are more than
@@ -101,10 +99,7 @@ pub(super) fn first_optimal_assignment(
     instance: &Instance<'_>,
     most: u64,
 ) -> Option<(f64, Vec<usize>)> {
-    let mut search = AssignmentSearch::new(instance, most)?;
-    search.takes_first_optimum = true;
-    search.try_hosts_from_process(0, 0);
-    Some((search.best_time_and_moves.0, search.best_host_of_process))
+    AssignmentSearch::run(instance, most, f64::INFINITY, true)
 }
 
 /// The state of the exhaustive search for the assignment with the smallest maximum host time.
@@ -123,25 +118,29 @@ struct AssignmentSearch<'a> {
 }
 
 impl<'a> AssignmentSearch<'a> {
-    /// Creates the search for an instance; returns `None` if there are more than `most` possible assignments.
-    fn new(instance: &'a Instance<'a>, most: u64) -> Option<Self> {
+    /// Searches for an assignment whose maximum host time is at most `time`; returns `None` if there are more than `most` possible
+    /// assignments.
+    fn run(
+        instance: &'a Instance<'a>,
+        most: u64,
+        time: f64,
+        takes_first_optimum: bool,
+    ) -> Option<(f64, Vec<usize>)> {
         let hosts = instance.host_count() as u64;
-        let count = u32::try_from(instance.process_count()).ok()?;
-        let is_small = hosts
-            .checked_pow(count)
-            .is_some_and(|all| (1..=most).contains(&all));
-        is_small.then(|| Self {
+        let count = hosts.checked_pow(u32::try_from(instance.process_count()).ok()?)?;
+        let mut search = (1..=most).contains(&count).then(|| Self {
             instance,
             process_works: instance.works_in_seconds(),
             host_loads: instance.background_times_in_seconds(),
             tried_host_of_process: vec![0; instance.process_count()],
-            best_time_and_moves: (f64::INFINITY, 0),
+            best_time_and_moves: (time, 0),
             best_host_of_process: instance.current_hosts.clone(),
-            takes_first_optimum: false,
-        })
+            takes_first_optimum,
+        })?;
+        search.try_hosts_from_process(0, 0);
+        Some((search.best_time_and_moves.0, search.best_host_of_process))
     }
 
-    /// Tries all hosts for `process` and all later processes; `moves` is the number of migrations of the processes before it.
     fn try_hosts_from_process(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.process_works.get(process) else {
             let max = self.host_loads.iter().copied().fold(0.0, f64::max);
@@ -168,7 +167,6 @@ impl<'a> AssignmentSearch<'a> {
         }
     }
 
-    /// Whether no host to which a process moves exceeds its memory under the assignment that is being tried.
     fn fits_in_memory(&self) -> bool {
         let mut room = TentativePlacement::new(self.instance);
         for (process, &host) in self.tried_host_of_process.iter().enumerate() {

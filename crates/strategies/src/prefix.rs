@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::LibraryHeap;
+use super::blocks::{LibraryHeap, is_heavier, is_lighter};
 use super::greedy::heap_path_comparisons;
 use super::room::{TentativePlacement, first_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
@@ -90,12 +90,12 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         if quiet == MAX_ROUNDS_WITHOUT_MOVE {
             break;
         }
-        let mut heap = LibraryHeap::new(line, |a, b| load[a] < load[b]);
-        let Some(donor) = heap.pop(|a, b| load[a] < load[b]) else {
+        let mut heap = LibraryHeap::new(line, is_lighter(&load));
+        let Some(donor) = heap.pop(is_lighter(&load)) else {
             break;
         };
         let all = (0..load.len()).collect();
-        let receivers = LibraryHeap::new(all, |a, b| load[a] > load[b]);
+        let receivers = LibraryHeap::new(all, is_heavier(&load));
         let receiver = receivers.top().unwrap_or(donor);
         let order = sorted_by_decreasing_work(&lists[donor], &works);
         operations +=

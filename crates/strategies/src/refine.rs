@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::CharmHeap;
+use super::blocks::{CharmHeap, is_heavier};
 use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
@@ -95,7 +95,6 @@ impl RefineOptions {
         self.start + self.step * steps as f64
     }
 
-    /// Decides as the variant `charm-6.10.2` (`RefineLB`); returns the host of each process and the number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = CharmRefineState::new(instance);
         let max = state.host_loads.iter().copied().fold(0.0, f64::max);
@@ -109,8 +108,6 @@ impl RefineOptions {
         (state.host_of_process, state.operation_count)
     }
 
-    /// Decides as migsim's own variant `ours` of the strategy (keeps the best of all tries); returns the host of each process and
-    /// the number of operations.
     fn assign_variant_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = RefineAttempt::new(instance);
@@ -223,20 +220,18 @@ impl<'a> CharmRefineState<'a> {
         self.host_loads[host] = self.host_computation_times[host] + self.background_times[host];
     }
 
-    /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load;
-    /// returns whether this was achieved.
     fn try_threshold(&mut self, threshold: f64) -> bool {
         let limit = threshold * self.average_load;
         let mut heavy = CharmHeap::default();
         let mut light = Vec::new();
         for host in 0..self.host_loads.len() {
             if self.host_loads[host] > limit {
-                heavy.insert(host, |a, b| self.host_loads[a] > self.host_loads[b]);
+                heavy.insert(host, is_heavier(&self.host_loads));
             } else if self.host_loads[host] < self.average_load {
                 light.insert(0, host);
             }
         }
-        while let Some(donor) = heavy.pop(|a, b| self.host_loads[a] > self.host_loads[b]) {
+        while let Some(donor) = heavy.pop(is_heavier(&self.host_loads)) {
             let Some((process, receiver)) = self.best_move(donor, &light, limit) else {
                 return false;
             };
@@ -246,7 +241,7 @@ impl<'a> CharmRefineState<'a> {
                 light.retain(|&host| host != receiver);
             }
             if self.host_loads[donor] > limit {
-                heavy.insert(donor, |a, b| self.host_loads[a] > self.host_loads[b]);
+                heavy.insert(donor, is_heavier(&self.host_loads));
             } else if self.host_loads[donor] < self.average_load {
                 light.insert(0, donor);
             }

@@ -22,7 +22,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, Real, larger, sort_counting_comparisons};
+use super::blocks::{LibraryHeap, Real, is_heavier, is_lighter, larger, sort_counting_comparisons};
 use super::greedy::{self, TreeLbInput, operations_of_variant_ours, processes_by_decreasing_work};
 use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
@@ -200,8 +200,8 @@ impl CharmAttempt {
             self.insert_by_load(host, bound, &mut heavy, &mut light, &mut largest);
         }
         while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
-            heavy.pop(|a, b| self.host_loads[a] < self.host_loads[b]);
-            light.pop(|a, b| self.host_loads[a] > self.host_loads[b]);
+            heavy.pop(is_lighter(&self.host_loads));
+            light.pop(is_heavier(&self.host_loads));
             let room =
                 |&process: &usize| self.host_loads[receiver] + tree.process_works[process] <= bound;
             let found = self.processes_of_host[donor].iter().position(room);
@@ -220,7 +220,7 @@ impl CharmAttempt {
                 break;
             }
             if self.host_loads[receiver] <= bound {
-                light.push(receiver, |a, b| self.host_loads[a] > self.host_loads[b]);
+                light.push(receiver, is_heavier(&self.host_loads));
             }
         }
         heavy.top().map_or(largest, |host| self.host_loads[host])
@@ -238,7 +238,7 @@ impl CharmAttempt {
         let mut largest = 0.0;
         for host in 0..self.host_loads.len() {
             if self.host_loads[host] > bound {
-                heavy.push(host, |a, b| self.host_loads[a] < self.host_loads[b]);
+                heavy.push(host, is_lighter(&self.host_loads));
             } else {
                 light.push(host);
                 largest = larger(largest, self.host_loads[host]);
@@ -255,7 +255,7 @@ impl CharmAttempt {
             self.operation_count +=
                 found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             let Some(at) = found else { break };
-            heavy.pop(|a, b| self.host_loads[a] < self.host_loads[b]);
+            heavy.pop(is_lighter(&self.host_loads));
             let process = self.processes_of_host[donor].remove(at);
             self.host_loads[donor] -= tree.process_works[process] / tree.host_speeds[donor];
             let receiver = light
@@ -271,7 +271,7 @@ impl CharmAttempt {
                 largest = larger(largest, self.host_loads[receiver]);
             }
             if self.host_loads[donor] > bound {
-                heavy.push(donor, |a, b| self.host_loads[a] < self.host_loads[b]);
+                heavy.push(donor, is_lighter(&self.host_loads));
             } else {
                 light.push(donor);
                 largest = larger(largest, self.host_loads[donor]);
@@ -291,9 +291,9 @@ impl CharmAttempt {
         largest: &mut f32,
     ) {
         if self.host_loads[host] > bound {
-            heavy.push(host, |a, b| self.host_loads[a] < self.host_loads[b]);
+            heavy.push(host, is_lighter(&self.host_loads));
         } else {
-            light.push(host, |a, b| self.host_loads[a] > self.host_loads[b]);
+            light.push(host, is_heavier(&self.host_loads));
             *largest = larger(*largest, self.host_loads[host]);
         }
     }
@@ -414,8 +414,6 @@ impl LeakyHeap {
     }
 }
 
-/// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
-/// and the number of operations.
 fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let lower = greedy::assign_variant_ours(instance).max_time();
     let start = TentativePlacement::new(instance);

@@ -143,7 +143,6 @@ pub fn candidate_with_min_key(
     best.map(|(candidate, _)| candidate)
 }
 
-/// Returns the candidate with the smallest key, and its key; the first of exactly equal ones.
 pub(crate) fn first_with_min_key(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,

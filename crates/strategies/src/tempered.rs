@@ -147,7 +147,6 @@ impl<'a> SwapState<'a> {
         }
     }
 
-    /// Moves a process from the first to the second host of `ends`, and updates the terms of the works of these two hosts only.
     fn move_process(&mut self, process: usize, ends: [usize; 2]) {
         for (sign, step) in [(-1.0, 0), (1.0, 1)] {
             if step == 1 {
@@ -198,8 +197,6 @@ impl<'a> SwapState<'a> {
         if is_full { f64::INFINITY } else { larger }
     }
 
-    /// Lets every pair of hosts meet once and make the best swap of this pair, and returns whether any swap was made. `weighed`
-    /// is increased by the number of swaps that were evaluated.
     fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
         let works: Vec<f64> = (0..self.host_work_terms.len())
             .map(|host| self.host_work(host))
@@ -215,8 +212,6 @@ impl<'a> SwapState<'a> {
         has_swapped
     }
 
-    /// Makes the best swap between two hosts if it decreases the larger work W, and returns whether a swap was made. `weighed` is
-    /// increased by the number of swaps that were evaluated.
     fn make_best_swap(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let (mut least, mut best) = (self.host_work(a).max(self.host_work(b)), None);
         let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());

@@ -120,13 +120,13 @@ impl Deployment {
         for (at, declared) in config.sets.iter().enumerate() {
             let key = |key: &str| format!("policy.authors-2015.sets[{at}].{key}");
             let name = &declared.cluster;
-            let is_named = |cluster: &migsim_platform::Cluster| cluster.name == *name;
-            let Some(cluster) = platform.clusters.iter().position(is_named) else {
+            let Some(cluster) = platform.cluster_named(name) else {
                 let names = platform.clusters.iter().map(|one| one.name.as_str());
                 let problem =
                     Problem::unknown_name("cluster", name).with_known_names("clusters", names);
                 return Err(problem.key(key("cluster")).into());
             };
+            let cluster = cluster.index();
             let (hosts, all) = (
                 declared.hosts as usize,
                 platform.clusters[cluster].hosts.len(),
@@ -162,10 +162,8 @@ impl Deployment {
     ) -> Result<Vec<(usize, usize)>, Error> {
         let place = |process: usize| {
             let cluster = view.cluster_of(process).index();
-            let set = self
-                .platform_cluster_indices
-                .iter()
-                .position(|&one| one == cluster);
+            let mut sets = self.platform_cluster_indices.iter();
+            let set = sets.position(|&one| one == cluster);
             let cluster = &view.platform.clusters[cluster];
             let first = cluster.hosts.start as usize;
             let host = view.placement[process].index() - first;

@@ -82,6 +82,7 @@ use self::config::Deployment;
 use self::interval::IntervalMeasures;
 use super::explain::explanation_fields;
 use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS};
+use crate::strategy::refuse_problems;
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
@@ -115,10 +116,7 @@ impl Authors2015 {
     /// # Errors
     /// Options are out of range; the error names all of them.
     pub fn new(config: Authors2015Config) -> Result<Self, Error> {
-        let problems = config.problems();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        refuse_problems(config.problems())?;
         Ok(Self {
             config,
             deployment: None,
@@ -142,8 +140,6 @@ impl Authors2015 {
         Ok(())
     }
 
-    /// Returns the decision record of a rescheduling call as JSON fields: α, the Set indices, the largest potential of migration
-    /// (PM) and, in the first calls, all terms of PM.
     fn decision_record(
         &self,
         answer: &ReschedulingCallResult,

@@ -60,7 +60,6 @@ impl PotentialTerms {
     }
 }
 
-/// Returns the number of processes on each declared host, by Set and then by host.
 pub(super) fn processes_per_host(sets: &[HostSet], reports: &[ProcessReport]) -> Vec<Vec<usize>> {
     let mut occupancy: Vec<Vec<usize>> = sets.iter().map(|set| vec![0; set.host_count]).collect();
     for report in reports {
@@ -71,7 +70,6 @@ pub(super) fn processes_per_host(sets: &[HostSet], reports: &[ProcessReport]) ->
     occupancy
 }
 
-/// Returns ISet(j), the computing power index of each Set j; `occupancy` is the number of processes on each host of each Set.
 pub(super) fn set_indices(sets: &[HostSet], occupancy: &[Vec<usize>]) -> Vec<f64> {
     let power = |(set, hosts): (&HostSet, &Vec<usize>)| {
         let shares = hosts.iter();
@@ -85,8 +83,6 @@ pub(super) fn set_indices(sets: &[HostSet], occupancy: &[Vec<usize>]) -> Vec<f64
     powers.iter().map(|power| power / largest).collect()
 }
 
-/// Returns the terms of the potential of migration PM(i,j) of one process to each Set j. `indices` has the power index ISet(j) of
-/// each Set.
 pub(super) fn potential_terms(
     report: &ProcessReport,
     sets: &[HostSet],

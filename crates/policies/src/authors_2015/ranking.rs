@@ -17,8 +17,6 @@ pub struct SetPreference {
     pub potential: f64,
 }
 
-/// Returns for each process the Set that it prefers, that is the Set with its largest potential of migration (PM) above 0.
-/// `terms` has the terms of PM by process and Set.
 pub(super) fn preferred_sets(terms: &[Vec<PotentialTerms>]) -> Vec<SetPreference> {
     let prefer = |(process, sets): (usize, &Vec<PotentialTerms>)| {
         let mut wish = SetPreference {

@@ -101,7 +101,6 @@ pub fn for_each_case(
     Ok(())
 }
 
-/// Adds the line and column in the document to each problem of an error; the position is found by the key of the problem.
 fn add_lines_and_columns(document: &Document, error: Error) -> Error {
     error.map_problems(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
@@ -113,8 +112,6 @@ fn add_lines_and_columns(document: &Document, error: Error) -> Error {
     })
 }
 
-/// Converts the JSON value of a case into its data after checks; `place` is the path of the value in the document, such as
-/// `cases[2]`.
 fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     Ok(match kind.map(|(key, _)| *key) {
@@ -141,8 +138,6 @@ fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
     })
 }
 
-/// Converts the JSON value of a case into the type `T`, ignoring the keys that every case may have, and checks its values;
-/// `place` is the path of the value in the document.
 fn parse_case_as<T: DeserializeOwned>(
     value: &Value,
     place: &str,

@@ -1,5 +1,6 @@
 //! Checks of the values of a case: all values that are out of range are collected with their keys and reported in one error.
 
+use crate::strategy::refuse_problems;
 use migsim_base::document::limit_problems;
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
@@ -19,7 +20,6 @@ impl<'p> CaseCheck<'p> {
         }
     }
 
-    /// Adds a problem with the value of `key` in the case; `hint` states how to correct it.
     pub(super) fn add_problem(&mut self, key: &str, message: String, hint: &str) {
         let path = if self.case_path.is_empty() {
             key.to_owned()
@@ -63,7 +63,6 @@ impl<'p> CaseCheck<'p> {
         }
     }
 
-    /// Adds a problem if the list under `key`, which has `found` values, should have `count` values.
     pub(super) fn check_length(&mut self, key: &str, found: usize, count: usize) {
         if found != count {
             let message = format!("`{key}` has {found} values, but needs {count}");
@@ -94,13 +93,8 @@ impl<'p> CaseCheck<'p> {
         }
     }
 
-    /// Returns `Ok` if no invalid value was found, else one error with all problems.
     pub(super) fn into_result(self) -> Result<(), Error> {
-        if self.problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Input(limit_problems(self.problems)))
-        }
+        refuse_problems(limit_problems(self.problems))
     }
 }
 

@@ -89,13 +89,11 @@ pub(super) fn selected_policies_or_triggers<K>(
     asked.names.iter().map(choice).collect()
 }
 
-/// Returns whether the key of a setting belongs to the cost model of a rescheduling call (`price.*`).
 pub(super) fn is_price_key(key: &str) -> bool {
     key.split_once('.')
         .is_some_and(|(first, _)| first == PRICE_PREFIX)
 }
 
-/// Returns the parameters of the cost model of a rescheduling call, taken from the keys `price.*` of `settings`.
 pub(super) fn price_options(settings: &[(String, Value)]) -> Result<CallCostConstants, Error> {
     let mut options = Map::new();
     for (key, value) in settings.iter().filter(|(key, _)| is_price_key(key)) {

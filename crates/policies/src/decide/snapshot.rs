@@ -159,7 +159,6 @@ impl BarrierSnapshot {
         self.recorded_decisions.iter().any(|(one, _)| one == name)
     }
 
-    /// Cancels the moves of an assignment for which hosts lack memory, by the rule of a run, and returns their number.
     pub(super) fn cancel_moves_without_memory(&self, assignment: &mut Assignment) -> usize {
         let instance = &self.instance;
         if instance.host_memory.is_empty() || instance.process_memory.is_empty() {
@@ -214,7 +213,6 @@ fn to_seconds(list: &[f64]) -> Vec<Seconds> {
 }
 
 impl UncheckedBarrier {
-    /// Converts the values, which were checked, into a snapshot.
     pub(super) fn into_snapshot(self) -> BarrierSnapshot {
         let hosts = self.speeds.len();
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -364,7 +362,6 @@ impl UncheckedBarrier {
         }
     }
 
-    /// Adds a problem for each invalid host name, process number or recorded decision.
     fn check_names(&self, check: &mut CaseCheck<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         let cores = self.hosts.iter().map(|host| host.cores);

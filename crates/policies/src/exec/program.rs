@@ -138,7 +138,6 @@ impl ExternalProgram {
         })
     }
 
-    /// Returns the next line of the program's output, if it arrives within the time `wait`.
     pub(super) fn next_line_within(&self, wait: Duration) -> Option<String> {
         let line = self.answer_receiver.recv_timeout(wait).ok()?.ok()?.text;
         (!line.is_empty()).then_some(line)
@@ -258,7 +257,6 @@ impl ExternalProgram {
         (!own.is_empty()).then(|| Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
     }
 
-    /// Returns a problem with this message, followed by the last part of the program's error output.
     pub(super) fn problem_with_error_output(&self, message: &str) -> Problem {
         let words = self
             .error_output
@@ -273,7 +271,6 @@ impl ExternalProgram {
         ))
     }
 
-    /// Ends the program and all other processes of its process group, and returns the exit status of the program as a text.
     fn kill_and_describe_status(&mut self) -> String {
         let status = self.stop_and_describe_status();
         if let Some(mut guard) = self.guard_process.take() {
@@ -340,7 +337,6 @@ fn split_command(command: &str) -> Vec<String> {
     words
 }
 
-/// Prints a note that the answer to a call is late, once for each program. `place` names the program and the call.
 fn print_note_once(place: &str) {
     static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let (program, call) = place.rsplit_once(", ").unwrap_or((place, "call"));

@@ -25,7 +25,6 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> String {
     format!("{asker} requested a rescheduling call after superstep {after}{reason}.")
 }
 
-/// Names what requests the calls of the run: the trigger, or the policy if it has none.
 fn describe_asker(scene: &ExplainContext<'_>) -> String {
     match scene.trigger_name {
         Some(trigger) => format!("The trigger `{trigger}`"),
@@ -105,7 +104,6 @@ pub fn list_explanation_values(
     sentences
 }
 
-/// Returns a value of a decision record as words: numbers and texts unchanged, a list as the number of its entries.
 fn describe_recorded_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

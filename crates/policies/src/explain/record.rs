@@ -30,7 +30,6 @@ impl DecisionRecord<'_> {
     }
 }
 
-/// Returns the fields of an explanation that was written as a JSON object.
 pub(crate) fn explanation_fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::MigBspConfig;
 use super::trigger::MigBspTrigger as Rule;
+use crate::strategy::refuse_problems;
 use crate::trigger::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
@@ -50,10 +51,7 @@ impl TriggerOptions for AdaptiveOptions {
             omega: self.omega,
             ..MigBspConfig::default()
         };
-        let problems = config.problems();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        refuse_problems(config.problems())?;
         let rule = Rule::new(&config);
         Ok(Box::new(AdaptiveTrigger {
             config,

@@ -31,8 +31,6 @@ pub(crate) struct ExchangeForecast {
 }
 
 impl ExchangeForecast {
-    /// Returns the forecast for a process and a cluster that have never exchanged messages: all values 0, with the given
-    /// regularity.
     pub(super) const fn without_traffic(regularity: f64) -> Self {
         Self {
             exchanged_bytes: 0.0,
@@ -54,7 +52,6 @@ struct Transition {
 }
 
 impl Transition {
-    /// Returns whether the two transitions are equal bit by bit.
     #[inline]
     fn is_bitwise_equal(&self, other: &Self) -> bool {
         let (ours, theirs) = (self.field_bits(), other.field_bits());
@@ -124,14 +121,12 @@ const RECENT_BITS: u32 = 10;
 const NONE: u32 = u32::MAX;
 
 impl ExchangeForecasts {
-    /// Removes all pairs and prepares the forecasts for a run with `processes` processes; the allocated memory is kept for reuse.
     pub(super) fn reset_for_run(&mut self, processes: usize) {
         self.pair_states.clear(processes);
         resize_and_fill(&mut self.cluster_bit_sets, processes, 0);
         self.forecast_states.states.clear();
     }
 
-    /// Removes all pairs; the allocated memory is kept for reuse.
     pub(super) fn remove_all_pairs(&mut self) {
         self.reset_for_run(self.pair_states.processes());
     }
@@ -142,7 +137,6 @@ impl ExchangeForecasts {
         Some(self.forecast_states.forecast(*state))
     }
 
-    /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication.
     #[inline]
     pub(super) fn exchanges_of_process(
         &self,
@@ -244,8 +238,6 @@ impl ForecastStates {
         is_alone
     }
 
-    /// Assigns a pair with traffic to a new or equal existing state and returns the number of this state. The previous state of
-    /// the pair is `before`; a new pair starts from the forecast `first`.
     #[inline]
     fn assign_state(
         &mut self,

@@ -142,7 +142,6 @@ impl Forecasts {
         );
     }
 
-    /// Prepares the forecasts for the next interval between calls; the caller invokes this function after each rescheduling call.
     pub(crate) fn start_interval(&mut self, config: &MigBspConfig) {
         self.supersteps_since_call = 0;
         let starts_from_zero = config.ageing == Ageing::FromZero;
@@ -173,7 +172,6 @@ impl Forecasts {
         Seconds::of(self.work_forecasts[process].time)
     }
 
-    /// Returns Pcomp(i), a measure of how well the computation of process i could be predicted, from 0 to 1.
     pub(crate) fn computation_regularity(&self, process: usize) -> f64 {
         self.work_forecasts[process].regularity
     }
@@ -187,13 +185,11 @@ impl Forecasts {
         self.exchange_forecasts.exchanges_of_process(process)
     }
 
-    /// Returns the forecast of the communication of a process with a cluster; [`NO_EXCHANGE`] if they have exchanged no messages.
     pub(crate) fn predicted_exchange(&self, process: usize, cluster: usize) -> ExchangeForecast {
         let found = self.exchange_forecasts.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
     }
 
-    /// Returns the number of the cluster in which a process was at the start of the run.
     pub(crate) fn initial_cluster(&self, process: usize) -> usize {
         self.initial_clusters[process] as usize
     }

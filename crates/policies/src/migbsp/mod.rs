@@ -67,7 +67,7 @@ use self::trigger::{IntervalRecord, MigBspTrigger};
 use self::viability::{CandidateTimes, Reservations, ViabilityTest};
 use self::weights::PotentialWeights;
 use super::explain::{Narrator, explanation_fields};
-use super::strategy::Variant;
+use super::strategy::{Variant, refuse_problems};
 use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::{FlagValues, OptionFlag};
@@ -93,10 +93,7 @@ impl MigBsp {
     /// # Errors
     /// Options are out of range; the error names all of them.
     pub fn new(config: MigBspConfig) -> Result<Self, Error> {
-        let problems = config.problems();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        refuse_problems(config.problems())?;
         Ok(Self {
             trigger: MigBspTrigger::new(&config),
             forecasts: Forecasts::default(),

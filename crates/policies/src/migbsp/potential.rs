@@ -113,13 +113,11 @@ impl<'a> PotentialComputation<'a> {
         }
     }
 
-    /// Returns the same potentials, but with these weights of the terms Comp, Comm and Mem.
     pub(super) fn with_weights(mut self, weights: &PotentialWeights) -> Self {
         self.term_weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
-    /// Returns the number of pairs of a process i and a cluster j for which PM(i,j) is defined.
     pub(super) fn pair_count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.cluster_powers.len() - excluded)
@@ -159,7 +157,6 @@ impl<'a> PotentialComputation<'a> {
         })
     }
 
-    /// Returns the data of process i from which its potential of migration PM(i,j) to any cluster j is computed.
     #[inline]
     fn process_data(&self, process: usize) -> ProcessData {
         let forecasts = self.forecasts;
@@ -268,8 +265,6 @@ impl<'a> PotentialComputation<'a> {
             .or_else(managers)
     }
 
-    /// Returns the number of the cluster from which the memory of a process is assumed to be sent, as the option `memory_origin`
-    /// determines.
     fn memory_origin_cluster(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
@@ -368,8 +363,6 @@ impl DestinationOrder {
         }
     }
 
-    /// Returns the highest potential of migration (PM) of a process over all clusters. If several PM are equal, the PM to the
-    /// first of these clusters is returned.
     fn best_potential(
         &mut self,
         all: &PotentialComputation<'_>,
@@ -453,8 +446,6 @@ impl ClusterClass {
     }
 }
 
-/// Returns the higher of two potentials of migration of a process; if they are equal, the potential to the cluster with the lower
-/// number.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
 fn higher_potential(

@@ -112,7 +112,6 @@ impl MigBspTrigger {
         is_due
     }
 
-    /// Returns the interval that ends with the present call, with the state of the trigger.
     pub(crate) fn interval_record(&self) -> IntervalRecord {
         IntervalRecord {
             alpha: self.alpha,
@@ -123,7 +122,6 @@ impl MigBspTrigger {
         }
     }
 
-    /// Ends a call that decided `migrations` migrations: updates the tolerance D and α, and starts the next interval.
     pub(crate) fn finish_call(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
             self.next_alpha = self.next_interval_length(config, migrations);
@@ -170,7 +168,6 @@ impl MigBspTrigger {
         }
     }
 
-    /// Returns whether the tolerance D (or α) grows at a call that is number `quiet_calls` in a row of calls without migration.
     fn is_tolerance_growth_due(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
         match config.d_trigger {
             ToleranceTrigger::Every => quiet_calls >= config.omega,

@@ -93,7 +93,6 @@ impl Reservations {
         self.used_memory[host.index()] -= view.process_memory[process].get();
     }
 
-    /// Updates the numbers of processes and the used memory for a move of a process from its present host to the host `to`.
     fn reserve_move(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
         let from = view.placement[process];
         self.remove_process(process, from, forecasts, view);
@@ -105,7 +104,6 @@ impl Reservations {
         }
     }
 
-    /// Returns the number of processes that count as being on a host, as the option `free_host` defines it.
     fn resident_count(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active_process_counts[host],
@@ -116,8 +114,6 @@ impl Reservations {
         }
     }
 
-    /// Returns the number of processes that count as being on each host, as the option `free_host` defines it. The computing
-    /// powers of clusters are computed from these numbers.
     pub(super) fn resident_counts(&self, config: &MigBspConfig) -> Vec<u32> {
         (0..self.process_counts.len())
             .map(|host| self.resident_count(config, host))
@@ -391,8 +387,6 @@ impl ViabilityTest<'_> {
         })
     }
 
-    /// Returns the factor by which each process on a host is slowed if `processes` processes share the host: processes per core,
-    /// at least 1.
     fn sharing_slowdown(&self, host: usize, processes: u32) -> f64 {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }

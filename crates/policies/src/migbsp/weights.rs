@@ -70,7 +70,6 @@ impl PotentialWeights {
         self.superstep_count += 1;
     }
 
-    /// Adjusts the weights at a rescheduling call. The function has no effect if the weights are fixed.
     pub(super) fn adjust(&mut self, config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -111,7 +110,6 @@ impl PotentialWeights {
         (self.duration_sum, self.superstep_count) = (0.0, 0);
     }
 
-    /// Records whether the last call moved at least one process; `moved` is the number of processes that moved.
     pub(super) fn record_outcome(&mut self, moved: usize) {
         self.has_last_call_moved = moved > 0;
     }

@@ -70,8 +70,6 @@ impl<'a> HostOffers<'a> {
         best.map(|(.., host)| host)
     }
 
-    /// Reserves the host `to` for a process: increases the load of the host, and moves the memory of the process from the old
-    /// host to the new host.
     pub(super) fn reserve_host(&mut self, process: usize, to: HostId) {
         let image = self.view.process_memory[process].get();
         self.used_memory[self.view.placement[process].index()] -= image;

@@ -11,7 +11,6 @@ use crate::explain::{
 use crate::migbsp::explain::trigger;
 use migsim_base::words::format_count;
 
-/// Shows a number without a unit with three decimals.
 fn three_decimals(value: f64) -> String {
     format!("{value:.3}")
 }
@@ -27,7 +26,6 @@ struct RecordedPotential {
     potential: f64,
 }
 
-/// Describes the recorded potentials of the process that the user asks about, or else the highest potential to each cluster.
 fn describe_potentials(scene: &ExplainContext<'_>, call: DecisionRecord<'_>) -> Vec<String> {
     let asked = scene.process_in_question;
     let recorded = call.explanation.get("potentials");

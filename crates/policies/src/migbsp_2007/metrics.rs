@@ -101,7 +101,6 @@ pub fn relative_to_maximum(
     values.into_iter().map(relative)
 }
 
-/// Returns the processing metric P(i) and the relative memory IM(i) of each process, by process number.
 pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
     let all = 0..view.processes();
     let times = all
@@ -133,7 +132,6 @@ pub(super) struct PotentialSummary<'a> {
 }
 
 impl<'a> PotentialSummary<'a> {
-    /// Computes PM(i,j) for all processes and the clusters that they can reach, and lists all PM if there are at most `most`.
     pub(super) fn new(
         config: &MigBsp2007Config,
         forecasts: &Forecasts,
@@ -170,7 +168,6 @@ impl<'a> PotentialSummary<'a> {
         }
     }
 
-    /// Returns the highest PM of all processes.
     pub(super) fn highest(&self) -> Option<f64> {
         self.best.iter().map(|one| one.potential).reduce(f64::max)
     }
@@ -269,8 +266,6 @@ fn transfer_time(
     ))
 }
 
-/// Returns the host that is the partner of the host `here` in the ping-pong within its own cluster; `here` itself if the cluster
-/// has no other host.
 fn ping_pong_partner(
     choice: OwnPartner,
     here: HostId,

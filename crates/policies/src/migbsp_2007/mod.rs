@@ -53,6 +53,7 @@ use super::migbsp::trigger::MigBspTrigger;
 use super::migbsp::{
     ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE, accepted_migrations,
 };
+use crate::strategy::refuse_problems;
 use crate::{Candidate, Decision, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
@@ -76,10 +77,7 @@ impl MigBsp2007 {
     /// # Errors
     /// Options are out of range; the error names all of them.
     pub fn new(config: MigBsp2007Config) -> Result<Self, Error> {
-        let problems = config.problems();
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        refuse_problems(config.problems())?;
         let shared = config.second_generation_options();
         Ok(Self {
             trigger: MigBspTrigger::new(&shared),
@@ -120,8 +118,6 @@ impl MigBsp2007 {
 /// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
 const TERMS_RECORD_SIZE: f64 = 1500.0;
 
-/// Finds a host in the preferred cluster of a process, reserves it if the process moves, and returns the record of the candidate
-/// with the result.
 fn place_candidate(
     elected: &MigrationPotential<'_>,
     offers: &mut HostOffers<'_>,

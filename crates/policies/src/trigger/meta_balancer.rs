@@ -139,7 +139,6 @@ struct FittedLine {
 }
 
 impl FittedLine {
-    /// Fits a line to a value of the samples, multiplied by `scale`.
     fn new(samples: &[HostTimeSample], value: fn(&HostTimeSample) -> f64, scale: f64) -> Self {
         let count = samples.len() as f64;
         let mean = |half: &[HostTimeSample]| {
@@ -232,7 +231,6 @@ impl Criterion for MetaBalancer {
 }
 
 impl MetaBalancer {
-    /// Discards all samples and the planned period, when a balancing takes place.
     fn restart_measurement(&mut self) {
         self.samples.clear();
         self.balancing_period = NO_PERIOD;
@@ -257,14 +255,6 @@ mod tests {
             is_due_after_each(MetaBalancerOptions::default(), &busy)
                 .iter()
                 .all(|is_due| !is_due)
-        );
-    }
-
-    #[test]
-    fn what_no_32_bits_hold_is_the_least_number() {
-        assert_eq!(
-            [2.9, -2.9, 1e10, f64::NAN].map(truncate_to_i32),
-            [2, -2, i32::MIN, i32::MIN]
         );
     }
 }

@@ -84,38 +84,3 @@ impl Criterion for Procassini {
         true // E is the mean over all supersteps
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
-
-    #[test]
-    fn a_fall_below_the_usual_efficiency_is_due_if_the_price_allows() {
-        // e: 1, 0.5; E = 0.75: 4·(0.5/0.75) = 2.67, and 0.9·4 = 3.6.
-        let cheap = [
-            superstep_with_times(2.0, 2.0, 0.5),
-            superstep_with_times(4.0, 2.0, 0.5),
-        ];
-        assert_eq!(
-            is_due_after_each(ProcassiniOptions::default(), &cheap),
-            [false, true]
-        );
-        let dear = [
-            superstep_with_times(2.0, 2.0, 1.0),
-            superstep_with_times(4.0, 2.0, 1.0),
-        ];
-        assert_eq!(
-            is_due_after_each(ProcassiniOptions::default(), &dear),
-            [false, false]
-        );
-        assert_eq!(
-            is_due_after_each(
-                ProcassiniOptions::default(),
-                &[ObservedSuperstep::default()]
-            ),
-            [false]
-        );
-        assert!(ProcassiniOptions { f: 1.5 }.trigger().is_err());
-    }
-}

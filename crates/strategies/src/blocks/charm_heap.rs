@@ -11,7 +11,6 @@ pub(crate) struct CharmHeap {
 }
 
 impl CharmHeap {
-    /// Adds an item to the heap; the item rises past all items that are strictly worse.
     pub(crate) fn insert(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         self.rise_from(self.items.len() - 1, &better);

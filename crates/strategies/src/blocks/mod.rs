@@ -15,3 +15,13 @@ pub(super) use library_heap::{LibraryHeap, heap_sort};
 pub(super) use position_heap::PositionHeap;
 pub(super) use real::{Real, larger};
 pub(super) use sort::{descending_order_and_comparisons, sort_counting_comparisons};
+
+/// Returns whether the first of two numbers has the smaller load.
+pub(super) fn is_lighter<R: PartialOrd>(loads: &[R]) -> impl Fn(usize, usize) -> bool {
+    |a, b| loads[a] < loads[b]
+}
+
+/// Returns whether the first of two numbers has the larger load.
+pub(super) fn is_heavier<R: PartialOrd>(loads: &[R]) -> impl Fn(usize, usize) -> bool {
+    |a, b| loads[a] > loads[b]
+}

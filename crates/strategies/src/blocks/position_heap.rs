@@ -47,7 +47,6 @@ impl PositionHeap {
         self.host_at_position.get(1).copied()
     }
 
-    /// Adds a host to the heap, where it rises past all hosts with a larger load.
     pub(crate) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         self.host_at_position.push(host);
         self.position_of_host[host] = self.last_position();
@@ -73,7 +72,6 @@ impl PositionHeap {
         }
     }
 
-    /// Adds a load to a host, and moves the host to its place in the heap.
     pub(crate) fn add_load<R: Real>(&mut self, host: usize, load: R, loads: &mut [R]) {
         self.remove(host, loads);
         loads[host] += load;

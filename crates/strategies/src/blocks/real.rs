@@ -41,7 +41,6 @@ impl Real for f32 {
     }
 }
 
-/// Returns the larger of two numbers; the first number if they are equal.
 pub(crate) fn larger<R: Real>(a: R, b: R) -> R {
     if a < b { b } else { a }
 }

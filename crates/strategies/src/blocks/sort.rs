@@ -6,8 +6,6 @@ use super::heap_sort;
 /// Maximum length of a range that quicksort does not divide further; insertion sort sorts it afterwards.
 const MAX_INSERTION_LENGTH: usize = 16;
 
-/// Sorts `items` and returns the number of comparisons; equal items end at the positions where `std::sort` of the GNU C++ library
-/// puts them.
 pub(crate) fn sort_counting_comparisons<T: Copy>(
     items: &mut [T],
     less: impl Fn(&T, &T) -> bool,
@@ -56,8 +54,6 @@ fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T
     }
 }
 
-/// Moves the median of three items to the front as the pivot, partitions all other items by the pivot, and returns the index at
-/// which the right part starts.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (middle, last) = (items.len() / 2, items.len() - 1);
     let median = median_position([1, middle, last], |a, b| less(&items[a], &items[b]));
@@ -80,8 +76,6 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// Returns one of the positions a, b and c: the position whose item is the median of the three items. The function `less`
-/// compares the items at two positions.
 fn median_position([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {
@@ -100,8 +94,6 @@ fn median_position([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -
     }
 }
 
-/// Sorts the items by insertion. Each item is compared with the first item before the search for its place, so that no search
-/// runs past the start.
 fn insertion_sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     for at in 1..items.len() {
         if less(&items[at], &items[0]) {

@@ -91,8 +91,6 @@ impl CandidateTimes {
         }
     }
 
-    /// Describes the slowdown on a shared host: the share of the process and, if included, the slowdown of the other processes.
-    /// The result is empty without slowdown.
     fn describe_slowdown(&self) -> String {
         if self.slowdown <= 1.0 {
             return String::new();

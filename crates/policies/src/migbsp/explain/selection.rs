@@ -25,7 +25,6 @@ pub(super) struct RecordedPotential {
 }
 
 impl RecordedPotential {
-    /// Describes the PM as a sum of its terms.
     fn describe_terms(&self) -> String {
         let terms = [
             self.value_s,
@@ -39,7 +38,6 @@ impl RecordedPotential {
         )
     }
 
-    /// Returns a remark if the process is in this cluster.
     fn here(&self) -> &'static str {
         if self.is_there { " (it is there)" } else { "" }
     }
@@ -81,8 +79,6 @@ pub(super) struct RecordedSelection<'a> {
 }
 
 impl RecordedSelection<'_> {
-    /// Describes the PM of the process that the user asks about, or else the highest PM to each cluster, and then the threshold
-    /// for candidates.
     pub(super) fn describe(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         let process = self.scene.process_in_question;
@@ -136,7 +132,6 @@ impl RecordedSelection<'_> {
         ))
     }
 
-    /// Describes the highest PM to another cluster, and the threshold for candidates that follows from it.
     fn describe_threshold(&self) -> Vec<String> {
         let Some(leader) = highest_potential_elsewhere(&self.ranks) else {
             return vec![self.describe_no_candidate()];
@@ -231,7 +226,6 @@ impl RecordedSelection<'_> {
         format!("A candidate needs a PM above {least}{of_highest}: {passed}.")
     }
 
-    /// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
     fn describe_no_candidate(&self) -> String {
         if let Some(first) = self.ranks.first() {
             let (value, process, cluster) =
@@ -291,7 +285,6 @@ impl RecordedSelection<'_> {
         Some(format!("p{process} stays: {why}."))
     }
 
-    /// Describes the PM of the process to each cluster, and its rank among all processes.
     fn describe_process(&self, process: u64) -> Vec<String> {
         let pinned = self.call.explanation.get("may_not_migrate");
         let mut pinned = pinned.and_then(Value::as_array).into_iter().flatten();

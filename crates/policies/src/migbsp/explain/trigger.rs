@@ -8,8 +8,6 @@ use crate::explain::{
 };
 use migsim_base::words::{format_count, singular_or_plural};
 
-/// Returns the keys of an explanation that the sentences about the trigger describe; empty if the explanation has no interval
-/// between calls.
 pub(crate) fn explanation_keys_of_trigger(call: DecisionRecord<'_>) -> &'static [&'static str] {
     let is_told = recorded_interval(call.explanation).is_some();
     if is_told || call.explanation.contains_key(TRIGGER_KEY) {
@@ -114,8 +112,6 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) ->
     }
 }
 
-/// Describes the results of the stability test in the interval that ends with the call, and the next value of α that follows from
-/// them.
 fn describe_test_results(
     scene: &ExplainContext<'_>,
     call: DecisionRecord<'_>,
