@@ -148,9 +148,7 @@ fn check_assignment(assignment: &Assignment, instance: &Instance<'_>) -> Result<
 /// The cores of all hosts of the platform, numbered in the order of hosts.
 #[derive(Debug)]
 pub(super) struct CoreNumbering {
-    /// The host to which each core belongs, by core number.
     hosts_by_core: Vec<HostId>,
-    /// The number of the first core of each host, by host index.
     first_core_by_host: Vec<usize>,
 }
 
@@ -187,7 +185,6 @@ impl CoreNumbering {
     }
 }
 
-/// The latency and bandwidth between each two cores of the platform, taken from the route between the hosts of these cores.
 #[derive(Debug)]
 struct CoreRoutes<'a> {
     platform: &'a Platform,
@@ -378,7 +375,6 @@ fn build_decision(
 /// none stayed.
 pub const STAYED_FOR_MEMORY_KEY: &str = "stayed_for_memory";
 
-/// Describes the rescheduling calls of a strategy in sentences, for the command `migsim explain`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BalancerNarrator;
 

@@ -111,7 +111,6 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     entry.build(&options).map(Some)
 }
 
-/// The measured results of the strategies (arms) of the bandit, from which the rule UCB1 chooses the strategy of the next call.
 #[derive(Clone, Debug)]
 struct Arms {
     exploration: f64,
@@ -155,7 +154,6 @@ impl Arms {
     }
 }
 
-/// The policy `bandit` with its state: the strategies, the measured results of their calls, and the last call.
 #[derive(Debug)]
 struct Bandit {
     strategy_names: Vec<String>,

@@ -83,7 +83,6 @@ pub type Table = plugin::PluginTable<PolicyKind>;
 /// The functions and constants of a policy with which commands check its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyKind {
-    /// The way in which the policy is created from its options.
     constructor: Constructor,
     tuning_ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
@@ -93,7 +92,6 @@ pub struct PolicyKind {
     main_option_key: &'static str,
 }
 
-/// The way in which a policy is created from its options, with the functions that are needed for it.
 #[derive(Clone, Copy, Debug)]
 enum Constructor {
     /// A policy that is implemented in Rust and determines itself when rescheduling calls take place, unless it needs a trigger.

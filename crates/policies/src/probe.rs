@@ -30,7 +30,6 @@ pub struct BarrierProbe {
     /// The superstep whose barrier is recorded, counted from 0.
     recorded_superstep: usize,
     shared_snapshot: SharedSnapshot,
-    /// The name under which the decision of the run's policy is stored in the snapshot.
     recorded_policy_name: String,
     /// The measures of the load since the last rescheduling call, from which strategies decide.
     load_window: LoadWindow,

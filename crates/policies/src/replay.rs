@@ -47,7 +47,6 @@ pub struct ForcedMove {
     pub to: String,
 }
 
-/// The policy `replay`, which carries out given moves after given supersteps.
 #[derive(Clone, Debug, Default)]
 struct Replay {
     /// The forced calls by the superstep after which they happen, counted from 1.
@@ -61,7 +60,6 @@ struct ForcedCall {
     procedure: Option<CallProcedure>,
 }
 
-/// The keys of a line of `calls.jsonl` in a run folder that a repetition of the call needs.
 #[derive(Debug, Deserialize)]
 struct RecordedLine {
     scenario: String,

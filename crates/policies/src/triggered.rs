@@ -93,7 +93,6 @@ impl TriggeredPolicy {
 
 const FIRST_CALL_REASON: &str = "it plans from the effect of an earlier call, so that a first call follows the first superstep with computation";
 
-/// The policy's explanation of its decision, with the reason of the trigger for the call under [`TRIGGER_KEY`].
 #[derive(Debug)]
 struct TriggeredExplanation {
     explanation: Option<Arc<dyn Explain>>,

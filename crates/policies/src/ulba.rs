@@ -88,7 +88,6 @@ impl PolicyOptions for UlbaOptions {
     }
 }
 
-/// The policy `ulba`, which anticipates the growth of loads, with its state.
 #[derive(Clone, Debug)]
 struct Ulba {
     options: UlbaOptions,

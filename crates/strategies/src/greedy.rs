@@ -113,16 +113,12 @@ impl Strategy for GreedyOptions {
     }
 }
 
-/// The result of a greedy assignment that starts from hosts without processes.
 #[derive(Debug)]
 pub(super) struct GreedyPlacement<R> {
-    /// For each process: the host to which it is assigned.
     pub(super) assigned_hosts: Vec<usize>,
     /// The load of each host after the assignment \[s\].
     host_loads: Vec<R>,
-    /// The maximum load over all hosts to which at least one process is assigned.
     pub(super) max_load: R,
-    /// Number of comparisons and additions that were needed for the assignment.
     pub(super) operation_count: u64,
 }
 
@@ -161,7 +157,6 @@ pub(super) fn heap_path_comparisons(items: usize) -> u64 {
 /// and processes are in the order of their hosts.
 #[derive(Debug)]
 pub(super) struct TreeLbInput {
-    /// Work of each process: its time, multiplied by the speed of its present host if speeds are taken into account.
     pub(super) process_works: Vec<f32>,
     /// Speed of each host; 1 if speeds are not taken into account.
     pub(super) host_speeds: Vec<f32>,

@@ -100,7 +100,6 @@ impl Strategy for GreedyCommOptions {
     }
 }
 
-/// A communication partner of a process, with the number and total size of the messages between the two processes in a superstep.
 #[derive(Clone, Copy, Debug)]
 struct CommunicationPartner {
     process: usize,

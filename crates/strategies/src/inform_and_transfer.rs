@@ -204,7 +204,6 @@ impl InformAndTransferOptions {
     }
 }
 
-/// State of one decision of the strategy: the loads of hosts, and the processes on each host.
 #[derive(Debug)]
 struct TransferState<'a> {
     instance: &'a Instance<'a>,
@@ -214,9 +213,7 @@ struct TransferState<'a> {
     /// Load of each host, without the cost of messages \[s\].
     host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
-    /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
-    /// For each host: the bytes that it receives from other hosts, and the bytes that it sends to other hosts, in a superstep.
     received_and_sent_bytes: Vec<[f64; 2]>,
     placement: TentativePlacement<'a>,
 }

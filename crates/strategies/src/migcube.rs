@@ -31,7 +31,6 @@ pub struct MigCubeOptions {}
 
 impl StrategyOptions for MigCubeOptions {}
 
-/// The metrics of a process for the cluster with the largest potential of migration (PM), as a point in the space of metrics.
 #[derive(Clone, Copy, Debug)]
 struct MetricPoint {
     process: usize,

@@ -96,7 +96,6 @@ struct MigrationPlan<'a> {
     instance: &'a Instance<'a>,
     cost_model: CallCostConstants,
     placement: TentativePlacement<'a>,
-    /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
     /// For each entry of `instance.communication`, the time of its messages \[s\]; 0 if sender and receiver are on the same host.
     message_times: Vec<f64>,
@@ -111,10 +110,8 @@ struct MigrationPlan<'a> {
     host_transfer_times: HostSums,
 }
 
-/// A sum of terms for each host.
 #[derive(Debug)]
 struct HostSums {
-    /// For each host, the indices of the terms in the sum of the host.
     term_indices: Vec<BTreeSet<usize>>,
     sums: Vec<f64>,
 }

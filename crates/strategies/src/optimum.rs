@@ -102,7 +102,6 @@ pub(super) fn first_optimal_assignment(
     AssignmentSearch::run(instance, most, f64::INFINITY, true)
 }
 
-/// The state of the exhaustive search for the assignment with the smallest maximum host time.
 #[derive(Debug)]
 struct AssignmentSearch<'a> {
     instance: &'a Instance<'a>,
@@ -112,8 +111,6 @@ struct AssignmentSearch<'a> {
     /// The smallest maximum host time found so far \[s\], and the number of migrations of the assignment that achieves it.
     best_time_and_moves: (f64, usize),
     best_host_of_process: Vec<usize>,
-    /// Whether the search takes the first of several equally good assignments, and ignores numbers of migrations and limits of
-    /// memory.
     takes_first_optimum: bool,
 }
 

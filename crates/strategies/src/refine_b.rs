@@ -161,7 +161,6 @@ fn assign_charm8(
     (hosts, operations)
 }
 
-/// State of one try of the variant `charm-8` with a bound of the host loads.
 #[derive(Clone, Debug)]
 struct CharmAttempt {
     host_loads: Vec<f32>,
@@ -306,7 +305,6 @@ struct LeakyHeap {
     /// By position: a host with its load at the time when it was inserted; the entry at position 0 is a host that was dropped
     /// from the heap.
     hosts_and_loads: Vec<(usize, f32)>,
-    /// For each host, its last known position in the heap.
     position_of_host: Vec<usize>,
 }
 

@@ -87,7 +87,6 @@ struct HostWorkTerms {
     /// Time of the host in a superstep, including background load \[s\].
     host_time: f64,
     off_host_bytes: [f64; 2],
-    /// Bytes of messages between processes that are both on the host, in a superstep.
     on_host_bytes: f64,
 }
 
@@ -95,15 +94,12 @@ struct HostWorkTerms {
 /// receives from the second host; either may be `None`, but not both.
 type ProcessSwap = [Option<usize>; 2];
 
-/// State of one decision of the strategy: the works of hosts, and the processes on each host.
 #[derive(Debug)]
 struct SwapState<'a> {
     instance: &'a Instance<'a>,
     options: TemperedOptions,
     host_work_terms: Vec<HostWorkTerms>,
-    /// The processes of each host, in increasing order of process numbers.
     processes_of_host: Vec<Vec<usize>>,
-    /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
     placement: TentativePlacement<'a>,
 }

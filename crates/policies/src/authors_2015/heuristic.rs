@@ -23,7 +23,6 @@ pub enum Heuristic {
     MigHull,
 }
 
-/// A point in the space of the terms (Comp, Comm, Mem) of the potential of migration \[s\].
 type TermsPoint = [f64; 3];
 
 /// Returns the numbers of the processes that the heuristic chooses as candidates.

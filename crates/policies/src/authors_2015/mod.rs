@@ -103,7 +103,6 @@ pub struct Authors2015 {
     /// The Sets (clusters) of the run; `None` until the first superstep is observed.
     deployment: Option<Deployment>,
     interval_measures: IntervalMeasures,
-    /// Whether each process was a candidate of any call so far, by process number.
     was_candidate: Vec<bool>,
     call_count: u32,
     /// An error that was found at a barrier because the declared Sets contradict the platform; the next call returns it.

@@ -5,7 +5,6 @@ use migsim_base::document::limit_problems;
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::format_count;
 
-/// Collector of the invalid values of one case of an input file, each with its key.
 #[derive(Debug)]
 pub(super) struct CaseCheck<'p> {
     case_path: &'p str,

@@ -73,7 +73,6 @@ pub fn decide_with_strategies(
         decisions: Vec::new(),
         undecided_strategies_with_reasons: Vec::new(),
     };
-    let mut undecided_strategies_with_reasons = Vec::new();
     let known = |entry: &strategy::StrategyEntry| ("", entry.variants());
     let has_options = asked.settings.iter().any(|(key, _)| !is_price_key(key));
     // A recorded decision stands for its policy, unless other options are given with which the strategy decides again.
@@ -86,18 +85,17 @@ pub fn decide_with_strategies(
     refuse_options_of_recorded_decision(asked, &undecided)?;
     let is_program = |name: &mut String| name.starts_with(PREFIX);
     let programs: Vec<String> = undecided.names.extract_if(.., is_program).collect();
-    let mut judged = |choice: PolicyOrTrigger, mut assignment: Assignment| {
-        let stayed = snapshot.cancel_moves_without_memory(&mut assignment);
-        verdict.decisions.push(StrategyDecision {
-            move_count: snapshot
-                .moves_with_host_names(&assignment.assigned_hosts)
-                .len(),
-            stayed_for_memory: stayed,
+    let judge = |strategy: PolicyOrTrigger, mut assignment: Assignment| {
+        let stayed_for_memory = snapshot.cancel_moves_without_memory(&mut assignment);
+        let moves = snapshot.moves_with_host_names(&assignment.assigned_hosts);
+        StrategyDecision {
+            move_count: moves.len(),
+            stayed_for_memory,
             max_host_time: instance.max_host_time(&assignment.assigned_hosts),
             call_cost: price.cost_of_call(&instance, &assignment),
-            strategy: choice,
+            strategy,
             assignment,
-        });
+        }
     };
     let mut chosen = Vec::new();
     if asked.names.is_empty() || !undecided.names.is_empty() {
@@ -110,10 +108,10 @@ pub fn decide_with_strategies(
         let assigned = strategy.assign(&instance, &mut random);
         asked.decision_count.fetch_add(1, Ordering::Relaxed);
         match assigned {
-            Ok(assignment) => judged(choice, assignment),
+            Ok(assignment) => verdict.decisions.push(judge(choice, assignment)),
             Err(error) if asked.names.is_empty() => {
                 let reason = (choice.name, error.first_line());
-                undecided_strategies_with_reasons.push(reason);
+                verdict.undecided_strategies_with_reasons.push(reason);
             }
             Err(error) => return Err(error),
         }
@@ -128,16 +126,15 @@ pub fn decide_with_strategies(
         let hosts = (0..instance.host_count()).map(|core| snapshot.host_of_core(core));
         let hosts: Vec<usize> = hosts.collect();
         let assignment = request_assignment_once(&program[PREFIX.len()..], &instance, &hosts)?;
-        judged(named(program), assignment);
+        verdict.decisions.push(judge(named(program), assignment));
     }
     // The decisions of the policies of the run, as far as they are in question.
     let is_asked = |name: &String| asked.names.is_empty() || asked.names.contains(name);
     for (name, decision) in snapshot.recorded_decisions() {
         if is_asked(name) && is_recorded(name) {
-            judged(named(name), decision.clone());
+            verdict.decisions.push(judge(named(name), decision.clone()));
         }
     }
-    verdict.undecided_strategies_with_reasons = undecided_strategies_with_reasons;
     Ok(verdict)
 }
 

@@ -8,7 +8,6 @@ use crate::balancer::cancel_moves_without_memory;
 use crate::strategy::{Assignment, HostPaths, Instance, PairMessages};
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
-/// The values of a barrier as they are in a file, by JSON key, before they are checked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UncheckedBarrier {
@@ -51,8 +50,6 @@ struct NamedHost {
     cores: u64,
 }
 
-/// A decision recorded in the file of a barrier: the policy of the run, the new host of each process, and the messages and
-/// operations of the call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RecordedDecision {
@@ -108,11 +105,9 @@ pub struct BarrierSnapshot {
     hosts_by_core: Vec<usize>,
     /// The number of each process in the run, counted from 1.
     process_numbers: Vec<u64>,
-    /// The name of each policy whose decision is recorded in the file, with this decision.
     recorded_decisions: Vec<(String, Assignment)>,
 }
 
-/// The latency and bandwidth of each pair of hosts at the barrier.
 #[derive(Clone, Debug)]
 struct PathsBetweenHosts {
     latency: HostPairValues,

@@ -52,7 +52,6 @@ pub fn log_error_output_to(path: PathBuf) {
     *ERROR_LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(path);
 }
 
-/// A line of the program's output.
 #[derive(Debug)]
 pub(super) struct OutputLine {
     /// The line with its line end; empty at the end of the output.
@@ -64,16 +63,13 @@ pub(super) struct OutputLine {
 /// Maximum number of checks whether a program has ended after its input was closed, and the real time between two checks.
 const END_CHECKS: (u32, Duration) = (100, Duration::from_millis(5));
 
-/// A started external program, with the channels to the threads that write its input and read its output.
 #[derive(Debug)]
 pub(super) struct ExternalProgram {
     child: Child,
     /// Channel to the thread that writes lines to the program's input; `None` after the input was closed.
     input_sender: Option<SyncSender<String>>,
-    /// Channel from the thread that reads lines from the program's output.
     answer_receiver: Receiver<io::Result<OutputLine>>,
     error_output: Arc<Mutex<Vec<u8>>>,
-    /// The thread that stores the last part of the program's error output in `error_output`.
     error_reader: Option<JoinHandle<()>>,
     /// The shell that kills the process group of the program when the simulator ends; `None` if the shell could not be started.
     guard_process: Option<Child>,

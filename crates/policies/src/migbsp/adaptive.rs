@@ -60,7 +60,6 @@ impl TriggerOptions for AdaptiveOptions {
     }
 }
 
-/// The trigger `adaptive`, with its state.
 #[derive(Debug)]
 struct AdaptiveTrigger {
     config: MigBspConfig,

@@ -15,16 +15,13 @@ use std::collections::BTreeMap;
 use crate::{ProcessClusterTable, Traffic, resize_and_fill};
 use migsim_base::units::to_u32;
 
-/// The forecast of the communication of a process with a cluster in one superstep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExchangeForecast {
-    /// The predicted number of bytes that the process and the cluster exchange.
     pub(crate) exchanged_bytes: f64,
     /// BTP(i,j), the predicted communication time of process i with cluster j in a superstep \[s\].
     pub(crate) communication_time: f64,
     /// Pcomm(i,j), a measure of how well the communication of process i with cluster j could be predicted, from 0 to 1.
     pub(crate) regularity: f64,
-    /// The predicted number of messages to which the predicted communication time `time` belongs.
     pub(crate) timed_messages: f64,
     /// The predicted total size of the messages to which the predicted communication time `time` belongs \[B\].
     pub(crate) timed_bytes: f64,
@@ -46,7 +43,6 @@ impl ExchangeForecast {
 /// determine the next state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transition {
-    /// The number of the previous state of the pair; `NONE` if the pair is new.
     previous_state: u32,
     traffic: Traffic,
 }
@@ -84,7 +80,6 @@ impl Transition {
     }
 }
 
-/// The forecasts of communication for all pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExchangeForecasts {
     pair_states: ProcessClusterTable<u32>,
@@ -94,16 +89,13 @@ pub(super) struct ExchangeForecasts {
     forecast_states: ForecastStates,
 }
 
-/// The forecast of one or more pairs of a process and a cluster.
 #[derive(Clone, Copy, Debug)]
 struct ForecastState {
     forecast: ExchangeForecast,
     pair_count: u32,
-    /// Whether the forecast includes the traffic of the present superstep.
     is_fresh: bool,
 }
 
-/// The distinct forecasts of pairs of a process and a cluster.
 #[derive(Clone, Debug, Default)]
 struct ForecastStates {
     states: Vec<ForecastState>,

@@ -20,12 +20,9 @@ use super::exchanges::{ExchangeForecast, ExchangeForecasts};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
 
-/// The forecast of the work of one process.
 #[derive(Clone, Copy, Debug)]
 struct WorkForecast {
-    /// Whether the forecast already has a value in the present interval between calls.
     has_value: bool,
-    /// Whether the process has computed in the present interval between calls.
     has_computed: bool,
     /// PI(i) \[instr\]
     work: f64,
@@ -42,7 +39,6 @@ struct WorkForecast {
 pub(crate) struct Forecasts {
     work_forecasts: Vec<WorkForecast>,
     exchange_forecasts: ExchangeForecasts,
-    /// The number of the cluster in which each process started.
     initial_clusters: Vec<u32>,
     supersteps_since_call: u64,
     /// The last superstep in which a process computed on each host, counted from 0; `None` if no process has computed there.

@@ -44,7 +44,6 @@ pub(crate) const MAX_LISTED_PAIRS: usize = 20_000;
 pub(super) struct MigrationPotential {
     pub(super) process_number: u32,
     pub(super) cluster_number: u32,
-    /// The present cluster of the process.
     pub(super) own_cluster: u32,
     pub(super) computation_term: f64,
     pub(super) communication_term: f64,
@@ -84,7 +83,6 @@ pub(super) struct PotentialComputation<'a> {
     /// The bandwidth of the narrowest link between clusters; `None` if `memory_rate` is not `backbone` or there is no such link.
     /// It is stored because finding it needs a search over all links.
     backbone_bandwidth: Option<BytesPerSecond>,
-    /// The weights of the terms Comp, Comm and Mem of the potential of migration.
     term_weights: [f64; 3],
 }
 
@@ -322,7 +320,6 @@ struct ProcessData {
 /// lower power are visited only while rounding makes the PM equal.
 #[derive(Debug)]
 struct DestinationOrder {
-    /// The bandwidth at which memory is sent to each cluster; `None` if there is no route.
     memory_rates: Vec<Option<BytesPerSecond>>,
     cluster_classes: Vec<ClusterClass>,
     /// For each cluster, the last process that computed its PM to this cluster individually, because the process is in the
@@ -467,7 +464,6 @@ pub(super) fn highest_potentials(potentials: &[MigrationPotential]) -> Vec<Migra
     by_process.filter_map(one).collect()
 }
 
-/// The candidates of a call, in the order in which they choose destinations, with the PM from which they were selected \[s\].
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Selection {
     pub(super) candidates: Vec<MigrationPotential>,

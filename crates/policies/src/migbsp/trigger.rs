@@ -14,7 +14,6 @@ use super::config::{
 };
 use crate::View;
 
-/// The state of MigBSP's trigger: the interval between calls, the tolerance, and the results of the stability tests.
 #[derive(Clone, Debug)]
 pub(crate) struct MigBspTrigger {
     /// The number α of supersteps of the present interval between calls.
@@ -27,18 +26,14 @@ pub(crate) struct MigBspTrigger {
     /// The value of the tolerance D before each of its growths, so that a growth can be undone.
     earlier_tolerances: Vec<f64>,
     has_tolerance_grown: bool,
-    /// Number of calls in a row without migration, up to and including the last call.
     calls_without_migration: u32,
     stability_test_count: u64,
     /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
     /// tested. Only the first 64 are stored.
     stability_test_results: String,
-    /// The result of the stability test for the superstep before the call, if this result counts in the next interval; otherwise
-    /// `None`.
     postponed_test_result: Option<char>,
 }
 
-/// The interval between calls that ends with a call, and the state of the trigger at this call, for the decision record.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct IntervalRecord {
     pub(crate) alpha: u64,

@@ -19,12 +19,9 @@ use super::potential::{MigrationPotential, PotentialComputation, manager_route};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
-/// The number of processes and the used memory on each host during a call, including the moves that the call has already decided.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// Number of processes on each host, including the moves that the call has decided so far.
     pub(super) process_counts: Vec<u32>,
-    /// Number of processes on each host before the call.
     process_counts_before_call: Vec<u32>,
     /// Number of processes on each host that have computed since the last call, including the moves that the call has decided so
     /// far.
@@ -125,7 +122,6 @@ fn has_just_computed(process: usize, view: &View<'_>) -> bool {
     view.measurements.work[process].get() > 0.0
 }
 
-/// The data of a rescheduling call from which destinations and predicted times of candidates are computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ViabilityTest<'a> {
     pub(super) config: &'a MigBspConfig,
@@ -137,16 +133,13 @@ pub(super) struct ViabilityTest<'a> {
     pub(super) potentials: &'a PotentialComputation<'a>,
 }
 
-/// The terms of t1 and t2, the predicted times of one candidate without and with the move, as in the decision record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct CandidateTimes {
     /// The number of the process, counted from 1.
     process: usize,
     /// ICPU, the computing power of the offered host that its load leaves.
     pub(super) power_instructions_per_s: f64,
-    /// Number of hosts of the destination cluster that could take the process.
     pub(super) offered_hosts: u32,
-    /// Number of processes that count as being on the offered host.
     pub(super) residents: u32,
     /// The factor on the computation time because the process shares the offered host.
     pub(super) slowdown: f64,
@@ -173,12 +166,10 @@ impl CandidateTimes {
     }
 }
 
-/// The host that the manager of a cluster offers to a process as its destination.
 #[derive(Clone, Copy, Debug)]
 struct HostOffer {
     host: HostId,
     remaining_power: f64,
-    /// Number of hosts of the cluster that could take the process.
     free_host_count: u32,
 }
 

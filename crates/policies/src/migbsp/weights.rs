@@ -23,14 +23,10 @@ use crate::View;
 /// Minimum and maximum of the weight of Mem, the memory term of the potential of migration.
 const MEMORY_WEIGHT_RANGE: (f64, f64) = (0.25, 4.0);
 
-/// The weights of the terms of PM, the potential of migration, and the measurements from which they are adjusted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PotentialWeights {
-    /// The weight of Comp, the computation term of PM (the potential of migration).
     pub(super) computation: f64,
-    /// The weight of Comm, the communication term of PM (the potential of migration).
     pub(super) communication: f64,
-    /// The weight of Mem, the memory term of PM (the potential of migration).
     pub(super) memory: f64,
     /// The sum of the durations of the supersteps since the last call \[s\].
     duration_sum: f64,

@@ -21,7 +21,6 @@ pub(super) fn remaining_power(peak: InstructionsPerSecond, load: f64) -> f64 {
     peak.get() * (1.0 - load)
 }
 
-/// The load and used memory of all hosts, as the managers of the clusters know them during a rescheduling call.
 #[derive(Clone, Debug)]
 pub(super) struct HostOffers<'a> {
     view: &'a View<'a>,

@@ -74,7 +74,6 @@ fn describe_potentials(scene: &ExplainContext<'_>, call: DecisionRecord<'_>) -> 
     sentences
 }
 
-/// Describes the rescheduling calls of the first generation of MigBSP in sentences, for `migsim explain`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBsp2007Narrator;
 

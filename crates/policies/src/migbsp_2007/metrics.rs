@@ -28,7 +28,6 @@ use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, HostId, Seconds};
 use migsim_platform::Platform;
 
-/// The processing metric of a process and its relative memory, with the values from which they follow, as in the decision record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProcessTerms {
     /// The number of the process, counted from 1.

@@ -48,7 +48,6 @@ pub struct TriggerKind {
     equivalent_yalbb_criterion: &'static str,
 }
 
-/// The way in which the trigger is created from its options, with the functions that are needed for it.
 #[derive(Clone, Copy, Debug)]
 enum Constructor {
     /// A trigger whose options have a Rust type: functions to create the trigger and to add the default values of options.

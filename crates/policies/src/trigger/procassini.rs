@@ -48,7 +48,6 @@ impl TriggerOptions for ProcassiniOptions {
     }
 }
 
-/// The state of the trigger `procassini`: the sum of the efficiencies e of all supersteps, and the number of supersteps.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
     time_ratio_limit: f64,

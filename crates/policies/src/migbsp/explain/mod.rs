@@ -18,7 +18,6 @@ use crate::explain::{
 use crate::migbsp::viability::CandidateTimes;
 use migsim_base::quantities::format_time;
 
-/// The narrator of MigBSP, which describes the policy's rescheduling calls in sentences, written from their decision records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBspNarrator;
 

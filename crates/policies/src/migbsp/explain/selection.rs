@@ -15,7 +15,6 @@ use migsim_base::words::{format_count, singular_or_plural};
 pub(super) struct RecordedPotential {
     pub(super) process: u64,
     cluster: String,
-    /// Whether the cluster is the present cluster of the process.
     is_there: bool,
     compute_s: f64,
     communication_s: f64,
@@ -69,12 +68,10 @@ pub(super) fn highest_potential_elsewhere<'a>(
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
-/// The selection of the candidates of a call, which is described.
 pub(super) struct RecordedSelection<'a> {
     pub(super) scene: &'a ExplainContext<'a>,
     pub(super) call: DecisionRecord<'a>,
     pub(super) all: &'a [RecordedPotential],
-    /// The highest PM of each process, in decreasing order.
     pub(super) ranks: Vec<&'a RecordedPotential>,
 }
 
