@@ -25,9 +25,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{
-    TentativePlacement, candidate_with_min_key, draw_random_hosts, first_with_min_key,
-};
+use super::load_blocks::LoadBlocks;
+use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -216,6 +215,7 @@ struct TransferState<'a> {
     message_indices: Vec<Vec<usize>>,
     received_and_sent_bytes: Vec<[f64; 2]>,
     placement: TentativePlacement<'a>,
+    load_blocks: LoadBlocks,
 }
 
 impl<'a> TransferState<'a> {
@@ -229,10 +229,13 @@ impl<'a> TransferState<'a> {
             message_indices: instance.message_indices(),
             received_and_sent_bytes: vec![[0.0; 2]; instance.host_count()],
             placement: TentativePlacement::new(instance),
+            load_blocks: LoadBlocks::new(Vec::new(), Vec::new()),
         };
         state.host_loads = (0..instance.host_count())
             .map(|host| state.recompute_host_load(host))
             .collect();
+        let speeds = instance.host_speeds.clone();
+        state.load_blocks = LoadBlocks::new(state.host_loads.clone(), speeds);
         for row in &instance.communication {
             let [from, to] = [row.from, row.to].map(|process| instance.current_hosts[process]);
             if from != to {
@@ -374,16 +377,11 @@ impl<'a> TransferState<'a> {
     /// Returns the same host as `best_destination` for the variant `ours` without messages. The larger work before a move is the
     /// work of the donor, since a move to a host with more work cannot decrease the larger work.
     fn best_destination_by_load(&self, process: usize, donor: usize) -> Option<usize> {
-        let load = self.host_loads[donor];
+        let (work, load) = (self.process_works[process], self.host_loads[donor]);
         let left = load - self.process_load(process, donor);
-        let loss = |host: usize| {
-            let received = self.host_loads[host] + self.process_load(process, host);
-            -(load - f64::max(left, received))
-        };
-        let is_open =
-            |host: &usize| *host != donor && self.placement.has_memory_for(process, *host);
-        let open = (0..self.host_loads.len()).filter(is_open);
-        let (host, loss) = first_with_min_key(open, loss)?;
+        let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
+        let is_open = |host: usize| host != donor && self.placement.has_memory_for(process, host);
+        let (host, loss) = self.load_blocks.host_with_min_key(loss, is_open)?;
         (-loss > 0.0).then_some(host)
     }
 
@@ -471,6 +469,7 @@ impl<'a> TransferState<'a> {
         self.placement.move_process(process, to);
         for host in [from, to] {
             self.host_loads[host] = self.recompute_host_load(host);
+            self.load_blocks.set_load(host, self.host_loads[host]);
         }
     }
 }

@@ -25,6 +25,7 @@ mod greedy_refine;
 mod hierarchical;
 mod inform_and_transfer;
 mod instance;
+mod load_blocks;
 mod migcube;
 mod migpf;
 mod optimum;

@@ -20,7 +20,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, first_with_min_key, is_clearly_less};
+use super::load_blocks::LoadBlocks;
+use super::room::{TentativePlacement, is_clearly_less};
 use super::{Assignment, CallCostConstants, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -96,6 +97,7 @@ struct MigrationPlan<'a> {
     instance: &'a Instance<'a>,
     cost_model: CallCostConstants,
     placement: TentativePlacement<'a>,
+    load_blocks: LoadBlocks,
     message_indices: Vec<Vec<usize>>,
     /// For each entry of `instance.communication`, the time of its messages \[s\]; 0 if sender and receiver are on the same host.
     message_times: Vec<f64>,
@@ -113,29 +115,32 @@ struct MigrationPlan<'a> {
 #[derive(Debug)]
 struct HostSums {
     term_indices: Vec<BTreeSet<usize>>,
-    sums: Vec<f64>,
+    /// The negative of the sum of each host, so that the smallest load of the blocks is the largest sum.
+    negative_sums: LoadBlocks,
 }
 
 impl HostSums {
     fn new(hosts: usize) -> Self {
         Self {
             term_indices: vec![BTreeSet::new(); hosts],
-            sums: vec![0.0; hosts],
+            negative_sums: LoadBlocks::new(vec![0.0; hosts], vec![1.0; hosts]),
         }
     }
 
     fn largest_sum(&self) -> f64 {
-        self.sums.iter().copied().fold(0.0, f64::max)
+        f64::max(0.0, -self.negative_sums.min_load())
     }
 }
 
 impl<'a> MigrationPlan<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
         let hosts = instance.host_count();
+        let placement = TentativePlacement::new(instance);
         let mut plan = Self {
             instance,
             cost_model: CallCostConstants::default(),
-            placement: TentativePlacement::new(instance),
+            load_blocks: LoadBlocks::new(placement.times.clone(), instance.host_speeds.clone()),
+            placement,
             message_indices: instance.message_indices(),
             message_times: vec![0.0; instance.communication.len()],
             memory_transfer_times: vec![0.0; instance.process_count()],
@@ -159,16 +164,20 @@ impl<'a> MigrationPlan<'a> {
     /// Returns the host, other than the present host, that would finish first with the process on it, and the time at which this
     /// host would finish \[s\]. Returns `None` if no host has enough memory.
     fn best_destination(&self, process: usize) -> Option<(usize, f64)> {
-        let room = &self.placement;
-        let is_open =
-            |host: &usize| *host != room.hosts[process] && room.has_memory_for(process, *host);
-        let open = (0..room.times.len()).filter(is_open);
-        first_with_min_key(open, |host| room.time_with(process, host))
+        let (room, work) = (&self.placement, self.instance.process_works[process].get());
+        self.load_blocks.host_with_min_key(
+            |load, speed| load + work / speed,
+            |host| host != room.hosts[process] && room.has_memory_for(process, host),
+        )
     }
 
     fn add_move(&mut self, process: usize, to: usize) {
         let from = self.instance.current_hosts[process];
         self.placement.transfer(process, to);
+        for host in [from, to] {
+            let time = self.placement.times[host];
+            self.load_blocks.set_load(host, time);
+        }
         self.host_times.term_indices[from].remove(&process);
         self.host_times.term_indices[to].insert(process);
         let bytes = self.instance.memory_of(process);
@@ -216,9 +225,11 @@ impl<'a> MigrationPlan<'a> {
         let moves = sum(&self.host_transfer_times, &self.memory_transfer_times);
         let processes = self.host_times.term_indices[host].iter().copied();
         let busy = self.instance.host_time_with_processes(host, processes);
-        self.host_times.sums[host] = busy;
-        self.sent_message_times.sums[host] = sent;
-        self.host_transfer_times.sums[host] = moves;
+        self.host_times.negative_sums.set_load(host, -busy);
+        self.sent_message_times.negative_sums.set_load(host, -sent);
+        self.host_transfer_times
+            .negative_sums
+            .set_load(host, -moves);
     }
 
     /// Returns the value of the prediction function: the predicted time of a superstep under the plan \[s\], with the cost of
