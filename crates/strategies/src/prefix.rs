@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::{LibraryHeap, is_heavier, is_lighter};
 use super::greedy::heap_path_comparisons;
+use super::load_blocks::LoadBlocks;
 use super::room::{TentativePlacement, first_with_min_key, is_clearly_less};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
@@ -124,6 +125,7 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let lists = instance.processes_by_host().into_iter();
     let mut lists: Vec<BTreeSet<usize>> = lists.map(BTreeSet::from_iter).collect();
     let hosts = 0..lists.len();
+    let mut blocks = LoadBlocks::new(room.times.clone(), instance.host_speeds.clone());
     let mut operations = 0;
     for _ in 0..max_rounds(instance) {
         let Some((donor, _)) = first_with_min_key(hosts.clone(), |host| -room.times[host]) else {
@@ -133,11 +135,10 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let own: Vec<usize> = own.filter(|&process| works[process] > 0.0).collect();
         let mut has_moved = false;
         for process in sorted_by_decreasing_work(&own, &works) {
-            let is_open = |host: &usize| *host != donor && room.has_memory_for(process, *host);
+            let is_open = |host: usize| host != donor && room.has_memory_for(process, host);
             operations += hosts.len() as u64;
-            let open = hosts.clone().filter(is_open);
             if let Some((host, after)) =
-                first_with_min_key(open, |host| room.time_with(process, host))
+                blocks.host_with_min_key(|load, speed| load + works[process] / speed, is_open)
                 && is_clearly_less(after, room.times[donor])
             {
                 room.move_process(process, host);
@@ -146,6 +147,7 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
                 for host in [donor, host] {
                     let own = lists[host].iter().copied();
                     room.times[host] = instance.host_time_with_processes(host, own);
+                    blocks.set_load(host, room.times[host]);
                 }
                 has_moved = true;
             }

@@ -83,8 +83,13 @@ impl<'a> TentativePlacement<'a> {
         hosts: impl Iterator<Item = usize>,
         present: Option<usize>,
     ) -> Option<usize> {
-        let open = hosts.filter(|&host| self.has_memory_for(process, host));
-        candidate_with_min_key(open, present, |host| self.time_with(process, host))
+        let work = self.instance.process_works[process].get();
+        let (memory, own) = (self.instance.memory_of(process), self.hosts[process]);
+        let has_memory = |host: usize| self.used_memory[host] + memory <= self.memory_limits[host];
+        let open = hosts.filter(|&host| host == own || has_memory(host));
+        candidate_with_min_key(open, present, |host| {
+            self.times[host] + work / self.instance.host_speeds[host]
+        })
     }
 
     /// Moves a process to a host, without a check whether the host has enough memory; times stay as they are.
