@@ -33,7 +33,6 @@ pub(super) struct ClusterDescription {
 #[derive(Clone)]
 pub(super) struct HostGroup {
     pub count: u32,
-    /// A host of the group, without name and cluster.
     pub host: Host,
     pub access_link: Option<Link>,
 }

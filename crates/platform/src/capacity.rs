@@ -33,7 +33,6 @@ pub(super) struct Capacity {
     factors: Vec<CapacityFactor>,
 }
 
-/// One factor of the capacity of a host or link: the base capacity, or the share that one background load leaves.
 #[derive(Clone, Debug)]
 struct CapacityFactor {
     /// Value of the factor before its next change.

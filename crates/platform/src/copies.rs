@@ -98,7 +98,6 @@ pub(super) fn expand_copies(
     Ok(sources)
 }
 
-/// Replaces each entry with `copies` by its copies, in whose names each `#` is replaced by the number of the copy.
 fn replace_entries_by_copies<T: Clone>(
     entries: &[T],
     copies: fn(&T) -> Option<u64>,

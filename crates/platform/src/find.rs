@@ -64,7 +64,6 @@ pub fn open_within_limits(name: &str, limits: Limits) -> Result<LoadedPlatform, 
     Err(not_found_error(name).into())
 }
 
-/// Text that messages show in place of a file name for a platform that is part of an experiment.
 const EMBEDDED_SOURCE: &str = "the platform of the experiment";
 
 /// Whether `name` is the whole JSON text of a platform instead of the name of a platform, as in an experiment that contains its

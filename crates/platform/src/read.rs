@@ -55,7 +55,6 @@ pub(super) fn from_json_within_limits(
     loaded.map_err(|error| error.with_default_hint(hint))
 }
 
-/// Reads a platform file that lists clusters, in contrast to a file with a tree of zones.
 fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = (document.deserialize())
         .map_err(|error: Error| error.map_problems(add_network_synonym_hint))?;
@@ -119,10 +118,8 @@ pub(super) struct PlatformLoader<'a> {
     pub file: &'a PlatformFile,
     /// Entry of the file from which each cluster and link was copied.
     copy_sources: &'a CopySources,
-    /// Index of each cluster in the file, by name.
     pub cluster_indices: BTreeMap<&'a str, usize>,
     pub router_indices: BTreeMap<&'a str, usize>,
-    /// Index of each link between routers in the list `links` of the file, by name.
     pub link_indices: BTreeMap<&'a str, usize>,
     pub link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
@@ -328,7 +325,6 @@ impl<'a> PlatformLoader<'a> {
         index.parse::<u64>().is_ok() && self.cluster_indices.contains_key(cluster)
     }
 
-    /// Checks that clusters and links refer to known routers, and that no link joins a router to itself.
     fn check_links(&mut self) {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {

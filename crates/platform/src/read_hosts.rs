@@ -45,7 +45,6 @@ fn link_of_group<'a>(
 }
 
 impl PlatformLoader<'_> {
-    /// Checks that each cluster describes its hosts completely, and either directly or in groups.
     pub(super) fn check_hosts(&mut self) {
         for (index, cluster) in self.file.clusters.iter().enumerate() {
             let name = &cluster.name;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Host, Platform, from_json, open};
+use super::{Host, Platform, from_json};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId};
 
@@ -432,30 +432,6 @@ fn a_hidden_latency_profile_of_a_group_is_refused() {
     );
 }
 
-#[test]
-fn many_clusters_without_a_way_are_reported_once_each() {
-    let cluster = |n| {
-        format!(
-            r#"{{"name": "c{n}", "hosts": 1, "speed": "1 Hz", "link": {{"bandwidth": "1 B/s", "latency": "0 s"}}}}"#
-        )
-    };
-    let clusters: Vec<String> = (0..500).map(cluster).collect();
-    let text = format!(
-        r#"{{"schema": "migsim-platform-1", "name": "n", "clusters": [{}]}}"#,
-        clusters.join(",")
-    );
-    let found = problems_of_platform_text(&text);
-    assert_eq!(found.len(), 21);
-    assert_eq!(
-        found[0].message,
-        "no route from cluster `c0` to cluster `c1`"
-    );
-    assert_eq!(
-        found[20].message,
-        "479 more problems were found, which are not listed"
-    );
-}
-
 proptest! {
     #[test]
     fn no_damage_makes_it_panic(at in 0..FOUR.len(), length in 0_usize..40, new in "[\\[\\]{}\":,0-9a-zR \\-]{0,8}") {
@@ -469,22 +445,6 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         let _ = from_json("a", &text);
         let _ = super::from_simgrid("a", &text);
-    }
-}
-
-#[test]
-fn the_dynamic_platforms_are_the_static_one_with_two_clusters_halved_after_a_while() {
-    let fixed = open("ufrgs-sw").unwrap().platform;
-    for after in [10.0, 25.0, 75.0, 100.0] {
-        let platform = open(&format!("sw-dynamic-t{after}")).unwrap().platform;
-        assert_eq!(platform.hosts.len(), fixed.hosts.len());
-        for (index, (host, same)) in platform.hosts.iter().zip(&fixed.hosts).enumerate() {
-            assert_eq!(host.speed, same.speed);
-            // D and E follow the 20 + 16 + 6 hosts of A, B and C.
-            let profile = host.speed_profile.as_ref();
-            let step = (index >= 42).then_some((after, 0.5));
-            assert_eq!(profile.and_then(|profile| profile.step(0)), step);
-        }
     }
 }
 

@@ -13,21 +13,16 @@ use super::ClusterPath;
 use super::shortest::{RouterForest, RouterGraph, ShortestPathTree};
 use migsim_base::units::{ClusterId, LinkId, Seconds};
 
-/// Links of each route in the file, by pair of cluster indices (from, to).
 pub(super) type FileRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
 
-/// Maximum number of clusters of a platform for which the paths between all pairs are stored in a table.
 pub(super) const MAX_TABLE_CLUSTERS: usize = 512;
 
-/// Maximum number of links in a table of the paths between all pairs of clusters.
 const MAX_TABLE_LINKS: usize = 50_000_000;
 
 /// Position of a cluster in the network: its router and its shared medium.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClusterAttachment {
-    /// Index of the router to which the cluster is connected; `None` if the cluster is not connected to a router.
     pub router: Option<usize>,
-    /// Shared medium of the cluster; `None` if the cluster has no shared medium.
     pub medium: Option<LinkId>,
 }
 
@@ -77,7 +72,6 @@ impl RouterPaths {
         }
     }
 
-    /// Whether there is a path from cluster `a` to cluster `b`.
     pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
         let part = |cluster: usize| {
             let router = self.cluster_attachments[cluster].router;
@@ -88,7 +82,6 @@ impl RouterPaths {
             || (part(a).is_some() && part(a) == part(b))
     }
 
-    /// Whether every cluster has a router and all these routers are connected.
     pub(super) fn are_all_clusters_connected(&self) -> bool {
         (1..self.cluster_attachments.len()).all(|cluster| {
             let ends = [0, cluster].map(|one| self.cluster_attachments[one].router);

@@ -14,7 +14,6 @@ pub(crate) struct Row<'t> {
 }
 
 impl<'t> Row<'t> {
-    /// Splits a line into fields.
     pub(crate) fn new(line: &'t str, number: usize, separator: Separator) -> Self {
         Self {
             line,
@@ -56,7 +55,6 @@ pub(crate) fn rows_below_heading<'t>(
     }
 }
 
-/// Creates the error of a table of the kind `kind` in the file `path`: it is a file of another kind, or it has `problems`.
 pub(crate) fn table_error(
     problems: Vec<Problem>,
     text: &str,

@@ -17,7 +17,7 @@ use super::simgrid::{
     FILE_BEGINNING, ZoneTreeText, escape_xml_attribute, from_simgrid_translation,
 };
 use super::zone_format::{
-    LinkParameters, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink, ZoneRouteEntry, ZonesFile,
+    Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink, ZoneRouteEntry, ZonesFile,
 };
 use migsim_base::document::{Document, sha256};
 use migsim_base::error::Error;
@@ -67,9 +67,7 @@ struct SimgridTranslation {
 #[derive(Clone)]
 struct TopologyRouter {
     cluster: String,
-    /// Name of the host to which the router is attached.
     host: String,
-    /// Link between this host and the router; it has the name of the router.
     link: ZoneLink,
 }
 
@@ -286,7 +284,6 @@ impl SimgridTranslation {
         self.add_lines(key, &format!("<{element} {text}>{links}</{element}>"));
     }
 
-    /// Returns the element that names a link in a route, with the direction if the link is duplex.
     fn link_reference(&self, link: &str) -> String {
         let direction = ["UP", "DOWN"].iter().find_map(|direction| {
             let stem = link.strip_suffix(direction)?.strip_suffix('_')?;
@@ -351,7 +348,6 @@ impl SimgridTranslation {
         }
     }
 
-    /// Translates a profile into a `<trace>`.
     fn translate_profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
         let period = profile.period.map_or(0.0, Seconds::get);
         let mut text = format!(
@@ -462,46 +458,41 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         .prefix
         .as_ref()
         .map_or_else(|| format!("{name}-"), |prefix| escape_xml_attribute(prefix));
-    let LinkParameters {
-        bandwidth,
-        latency,
-        sharing,
-    } = &cluster.link;
+    let link = &cluster.link;
     let mut text = format!(
         "<cluster id=\"{name}\" prefix=\"{prefix}\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
          sharing_policy=\"{}\"",
         cluster.hosts.saturating_sub(1),
         cluster.speed.get(),
         cluster.cores.unwrap_or(1),
-        bandwidth.get(),
-        latency.get(),
-        sharing_policy_name(*sharing)
+        link.bandwidth.get(),
+        link.latency.get(),
+        sharing_policy_name(link.sharing)
     );
-    let mut add = |attribute: &str, value: String| {
-        write!(text, " {attribute}=\"{value}\"").expect("a string can be written to");
-    };
     if let Some(backbone) = &cluster.backbone {
-        add("bb_bw", format!("{}Bps", backbone.bandwidth.get()));
-        add("bb_lat", format!("{}s", backbone.latency.get()));
-        add(
-            "bb_sharing_policy",
-            sharing_policy_name(backbone.sharing).to_owned(),
+        let _ = write!(
+            text,
+            " bb_bw=\"{}Bps\" bb_lat=\"{}s\" bb_sharing_policy=\"{}\"",
+            backbone.bandwidth.get(),
+            backbone.latency.get(),
+            sharing_policy_name(backbone.sharing)
         );
     }
     if let Some(loopback) = &cluster.loopback {
-        add("loopback_bw", format!("{}Bps", loopback.bandwidth.get()));
-        add("loopback_lat", format!("{}s", loopback.latency.get()));
+        let (bandwidth, latency) = (loopback.bandwidth.get(), loopback.latency.get());
+        let _ = write!(
+            text,
+            " loopback_bw=\"{bandwidth}Bps\" loopback_lat=\"{latency}s\""
+        );
     }
     if let Some(limiter) = &cluster.limiter {
-        add("limiter_link", format!("{}Bps", limiter.get()));
-    }
-    if let Some(router) = (cluster.router.as_ref()).filter(|_| cluster.topology.is_none()) {
-        add("router_id", escape_xml_attribute(router));
+        let _ = write!(text, " limiter_link=\"{}Bps\"", limiter.get());
     }
     if let Some(topology) = &cluster.topology {
         let (name, sizes, _) = to_simgrid_topology(topology);
-        add("topology", name.to_owned());
-        add("topo_parameters", sizes);
+        let _ = write!(text, " topology=\"{name}\" topo_parameters=\"{sizes}\"");
+    } else if let Some(router) = &cluster.router {
+        let _ = write!(text, " router_id=\"{}\"", escape_xml_attribute(router));
     }
     text + "/>"
 }

@@ -73,11 +73,11 @@ impl LoadOptions for ArConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         ParameterChecks::default()
             .check_period(self.period)
-            .check_number("mean", self.mean, &(0.0..=MAX_LOAD))
+            .check_load("mean", self.mean)
             .check_number("deviation", self.deviation, &(0.0..=1.0))
             .check_number("hurst", self.hurst, &(0.5..=0.99))
             .check_duration("memory", self.memory, &(self.period.get()..=MAX_DURATION))
-            .check_number("most", self.most, &(0.0..=MAX_LOAD))
+            .check_load("most", self.most)
             .into_result()?;
         if self.deviation <= 0.0 {
             return Ok(Arc::new(ConstantConfig {

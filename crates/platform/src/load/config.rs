@@ -77,7 +77,6 @@ impl On {
     }
 }
 
-/// One load of an experiment, with the hosts or links to which the load applies.
 #[derive(Clone, Debug)]
 pub(super) struct LoadSpec {
     /// Key of the load in the experiment, for messages: `load`, or `load[2]`.
@@ -86,7 +85,6 @@ pub(super) struct LoadSpec {
     pub kind: &'static str,
     /// Hosts and links to which the load applies, as written in the experiment.
     pub targets: On,
-    /// The load: a kind with its parameters.
     pub load: Arc<dyn Load>,
     keys_with_defaults: Value,
 }

@@ -29,7 +29,7 @@ impl Default for ConstantConfig {
 impl LoadOptions for ConstantConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         ParameterChecks::default()
-            .check_number("load", self.load, &(0.0..=MAX_LOAD))
+            .check_load("load", self.load)
             .into_result()?;
         Ok(Arc::new(self))
     }

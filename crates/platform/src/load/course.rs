@@ -33,7 +33,6 @@ impl StepBudget {
         Self(Arc::new(AtomicUsize::new(steps)))
     }
 
-    /// Reserves memory for `steps` steps; returns whether enough memory was left.
     fn try_reserve(&self, steps: usize) -> bool {
         let left = |left: usize| left.checked_sub(steps);
         let order = Ordering::Relaxed;
@@ -55,7 +54,6 @@ fn steps_in_block(number: usize) -> usize {
 pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
     initial_random: Stream,
-    /// Budget of stored steps, common to all loads of the platform.
     budget: StepBudget,
     stored_steps: Mutex<Drawn>,
     /// What is wrong with the first wrong step, with which the load ends.
@@ -65,7 +63,6 @@ pub(super) struct DrawnLoad {
 #[derive(Debug, Default)]
 struct Drawn {
     blocks: Vec<StepBlock>,
-    /// Generator of the steps after the stored blocks; `None` before the first block is drawn.
     generator: Option<Box<dyn Steps>>,
 }
 
@@ -192,7 +189,6 @@ pub(super) struct DrawnLoadReader {
     drawn_load: Arc<DrawnLoad>,
     present_block: StepBlock,
     next_step_index: usize,
-    /// Number of blocks that have been read so far, including the present block.
     read_block_count: usize,
     steps_before_block: usize,
     /// Generator that this reader uses alone, for the steps after the present block; `None` while the stored blocks suffice.

@@ -129,7 +129,6 @@ fn most() -> f64 {
 }
 
 impl FileConfig {
-    /// Returns the format of the file: the value of the key `format`, or the default for the file name if the key is absent.
     fn format_or_default(&self) -> Format {
         let is_csv = self.file.to_ascii_lowercase().ends_with(".csv")
             || self.period.is_some()
@@ -237,8 +236,7 @@ impl FileConfig {
     }
 
     fn check_parameters(&self) -> Result<(), Error> {
-        let mut ranges =
-            ParameterChecks::default().check_number("most", self.most, &(0.0..=MAX_LOAD));
+        let mut ranges = ParameterChecks::default().check_load("most", self.most);
         for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
             if let Some(value) = value {
                 ranges = ranges.check_duration(key, value, &(SHORTEST_PERIOD..=MAX_DURATION));
@@ -272,8 +270,6 @@ impl FileConfig {
         }
     }
 
-    /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is not a measured
-    /// load but another kind of input file.
     fn file_error(&self, problem: Problem, text: &str) -> Error {
         if let Some(kind) =
             FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::MeasuredLoad)

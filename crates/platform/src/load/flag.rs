@@ -30,7 +30,6 @@ pub fn from_flag(texts: &[String]) -> Result<Value, String> {
     })
 }
 
-/// Converts the value of one flag `--load` into the JSON object that describes the load.
 fn parse_flag(text: &str) -> Result<Value, String> {
     let mut parts = text.split(',').map(str::trim);
     let mut load = Map::new();

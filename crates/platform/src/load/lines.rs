@@ -66,10 +66,8 @@ pub(super) struct LoadTable {
     pub has_dates: bool,
 }
 
-/// The headings by which the column with the values is found.
 #[derive(Clone, Copy)]
 pub(super) struct ValueHeadings<'h> {
-    /// Heading that the user has chosen.
     pub chosen: Option<&'h str>,
     /// Headings that usually stand above such values, without units.
     pub usual: &'h [&'h str],
@@ -88,30 +86,37 @@ pub(super) fn read_times_and_values(
             comment = Some((line, number));
             continue;
         }
-        let Some((columns, separator)) = &columns else {
-            let separator = Separator::from_number_line(line);
-            let row = Row::new(line, number, separator);
+        let known = columns.as_ref().map(|(_, separator)| *separator);
+        let separator = known.unwrap_or_else(|| Separator::from_number_line(line));
+        let row = Row::new(line, number, separator);
+        if columns.is_none() {
             // `sadf -d` writes the headings as a comment.
-            let heading = comment.map(|(text, number)| {
+            let heading = comment.map(|(text, number): (&str, usize)| {
                 Row::new(text.trim_start_matches(['#', ' ']), number, separator)
             });
             let heading = heading.filter(|heading| {
                 heading.fields.len() == row.fields.len() && heading.find(&TIME_HEADINGS).is_some()
             });
-            let is_heading = row.parse_time(0, None).is_err() && !row.is_single_number();
-            let found = match heading {
-                Some(heading) => Columns::from_headings(&heading, headings)?,
-                None if is_heading => {
-                    columns = Some((Columns::from_headings(&row, headings)?, separator));
-                    continue;
-                }
-                None => Columns::without_headings(),
+            let is_number = row.parse_time(0, None).is_ok() || row.is_single_number();
+            let is_heading = heading.is_none() && !is_number;
+            let found = match &heading {
+                Some(heading) => Columns::from_headings(heading, headings)?,
+                None if is_heading => Columns::from_headings(&row, headings)?,
+                None => Columns {
+                    time: 0,
+                    host: None,
+                    values: vec![(1, String::new())],
+                    count: 2,
+                },
             };
-            found.read_row(&row, load_of, &mut table)?;
             columns = Some((found, separator));
-            continue;
-        };
-        columns.read_row(&Row::new(line, number, *separator), load_of, &mut table)?;
+            if is_heading {
+                continue;
+            }
+        }
+        if let Some((columns, _)) = &columns {
+            columns.read_row(&row, load_of, &mut table)?;
+        }
     }
     table.steps_by_name.retain(|_, steps| !steps.is_empty());
     if table.steps_by_name.is_empty() {
@@ -122,10 +127,8 @@ pub(super) fn read_times_and_values(
     Ok(table)
 }
 
-/// The columns of a table, counted from 0.
 struct Columns {
     time: usize,
-    /// Column with the name of the host to which a row belongs.
     host: Option<usize>,
     /// Columns with values, each with the name of its host or link; the name is empty if the column is not named after a host.
     values: Vec<(usize, String)>,
@@ -134,16 +137,6 @@ struct Columns {
 }
 
 impl Columns {
-    /// Returns the columns of a table that begins with numbers: a time and a value.
-    fn without_headings() -> Self {
-        Self {
-            time: 0,
-            host: None,
-            values: vec![(1, String::new())],
-            count: 2,
-        }
-    }
-
     /// Finds the columns by their headings. Two columns are a time and a value, however they are called. If no column is called as
     /// a value is, each of several columns belongs to the host or link in its heading.
     fn from_headings(row: &Row<'_>, headings: ValueHeadings<'_>) -> Result<Self, Problem> {
@@ -183,7 +176,6 @@ impl Columns {
         })
     }
 
-    /// Adds the values of a row to the table.
     fn read_row(
         &self,
         row: &Row<'_>,
@@ -266,7 +258,6 @@ impl Row<'_> {
         names.iter().find_map(column)
     }
 
-    /// Whether the row consists of a single number.
     fn is_single_number(&self) -> bool {
         self.fields.len() == 1 && self.parse_number(0).is_ok()
     }
@@ -284,7 +275,6 @@ impl Row<'_> {
         ))
     }
 
-    /// Reads a field as a number, which must be finite and not negative.
     fn parse_number(&self, field: usize) -> Result<f64, Problem> {
         let text = self.text(field);
         match self.separator.replace_decimal_comma(text).parse::<f64>() {

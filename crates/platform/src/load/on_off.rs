@@ -50,7 +50,7 @@ impl LoadOptions for OnOffConfig {
         let times = self.period.get()..=MAX_DURATION;
         ParameterChecks::default()
             .check_period(self.period)
-            .check_number("load", self.load, &(0.0..=MAX_LOAD))
+            .check_load("load", self.load)
             .check_duration("busy", self.busy, &times)
             .check_duration("idle", self.idle, &times)
             .into_result()?;

@@ -48,7 +48,6 @@ fn resolve_targets(on: &On, platform: &Platform) -> Result<Vec<LoadTarget>, Prob
     Ok(targets)
 }
 
-/// A host or link, and its load.
 type LoadOfTarget = (LoadTarget, Arc<dyn Load>);
 
 /// Returns the hosts and links of a load, each with its load. Of a table with a load for each host, the rows of the hosts and links

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::MAX_LOAD;
 pub(super) use crate::SHORTEST_PERIOD;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
@@ -23,6 +24,11 @@ impl ParameterChecks {
             hint = format!("{hint}: {share}");
         }
         self.add_problem_unless(range.contains(&value), key, &value.to_string(), hint)
+    }
+
+    /// Checks that the number `value` of the parameter `key` is a load.
+    pub(super) fn check_load(self, key: &str, value: f64) -> Self {
+        self.check_number(key, value, &(0.0..=MAX_LOAD))
     }
 
     /// Checks that the duration `value` of the parameter `key` lies in `range` \[s\].

@@ -12,7 +12,6 @@ pub(super) fn periodic_steps(
     Box::new((0..).map(move |index| (index as f64 * period.get(), value_in(index))))
 }
 
-/// Returns the mean and the variance of the first `count` values of a load whose steps are equally long.
 #[cfg(test)]
 pub(super) fn mean_and_variance(
     steps: impl Iterator<Item = (f64, f64)>,

@@ -6,7 +6,6 @@ use super::Load;
 use crate::Steps;
 use migsim_base::random::Stream;
 
-/// A load that takes `factor` times the share of `load`; the factor is from 0 to 1.
 #[derive(Debug)]
 pub(super) struct ScaledLoad {
     pub load: Arc<dyn Load>,

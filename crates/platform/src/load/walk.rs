@@ -53,9 +53,9 @@ impl LoadOptions for WalkConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         ParameterChecks::default()
             .check_period(self.period)
-            .check_number("step", self.step, &(0.0..=MAX_LOAD))
-            .check_number("least", self.least, &(0.0..=MAX_LOAD))
-            .check_number("most", self.most, &(0.0..=MAX_LOAD))
+            .check_load("step", self.step)
+            .check_load("least", self.least)
+            .check_load("most", self.most)
             .into_result()?;
         if self.least >= self.most {
             let message = format!(

@@ -105,31 +105,32 @@ impl MappingRule {
     fn place_processes(
         self,
         platform: &Platform,
-        hosts: impl Iterator<Item = HostId> + Clone,
+        hosts: &[HostId],
         processes: usize,
     ) -> Vec<HostId> {
         let host = |id: HostId| &platform.hosts[id.index()];
+        let ids = hosts.iter().copied();
         match self {
-            Self::Contiguous => hosts.cycle().take(processes).collect(),
+            Self::Contiguous => ids.cycle().take(processes).collect(),
             Self::RoundRobin => place_round_robin(platform, hosts, processes),
             Self::ByCore => {
                 let cores = |id| std::iter::repeat_n(id, host(id).cores as usize);
-                hosts.flat_map(cores).cycle().take(processes).collect()
+                ids.flat_map(cores).cycle().take(processes).collect()
             }
             Self::BySpeed => {
                 let speeds = lasting_speeds(platform);
                 let speed = |id: HostId| speeds[id.index()];
-                let fastest = hosts.clone().map(speed).fold(0.0, f64::max);
+                let fastest = ids.clone().map(speed).fold(0.0, f64::max);
                 // The unit is a power of two, so that nothing is rounded; sums in this unit stay finite.
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
-                let shares = proportional_shares(hosts.clone().map(power), processes);
+                let shares = proportional_shares(ids.map(power), processes);
                 repeat_hosts(hosts, &shares)
             }
             Self::FastFirst => {
                 let speeds = lasting_speeds(platform);
-                let places = hosts.clone().map(|id| (speeds[id.index()], host(id).cores));
-                let places: Vec<(f64, u32)> = places.collect();
+                let places: Vec<(f64, u32)> =
+                    (ids.map(|id| (speeds[id.index()], host(id).cores))).collect();
                 repeat_hosts(hosts, &fast_first::processes_per_host(&places, processes))
             }
         }
@@ -187,13 +188,13 @@ impl Mapping {
             );
         }
         match self {
-            Self::Rule(rule, entries) if entries.is_empty() => {
-                let hosts = (0..platform.hosts.len()).map(HostId::from_index);
-                Ok(rule.place_processes(platform, hosts, processes))
-            }
             Self::Rule(rule, entries) => {
-                let hosts = hosts_of_entries(platform, entries)?;
-                Ok(rule.place_processes(platform, hosts.into_iter(), processes))
+                let hosts = if entries.is_empty() {
+                    (0..platform.hosts.len()).map(HostId::from_index).collect()
+                } else {
+                    hosts_of_entries(platform, entries)?
+                };
+                Ok(rule.place_processes(platform, &hosts, processes))
             }
             Self::Explicit(entries) => hosts_of_explicit_mapping(platform, entries, processes),
             Self::File(path) => file::read_mapping_file(path, platform, processes),
@@ -219,24 +220,19 @@ fn lasting_speeds(platform: &Platform) -> Vec<f64> {
     speeds
 }
 
-/// Returns a list in which each host appears as often as the number of its processes in `counts`.
-fn repeat_hosts(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
-    let placed = hosts.zip(counts);
+fn repeat_hosts(hosts: &[HostId], counts: &[usize]) -> Vec<HostId> {
+    let placed = hosts.iter().zip(counts);
     placed
-        .flat_map(|(host, count)| std::iter::repeat_n(host, *count))
+        .flat_map(|(host, count)| std::iter::repeat_n(*host, *count))
         .collect()
 }
 
 /// Assigns the processes in turn to the clusters of `hosts`, in the order in which the clusters first appear; returns the host of
 /// each process.
-fn place_round_robin(
-    platform: &Platform,
-    hosts: impl Iterator<Item = HostId>,
-    processes: usize,
-) -> Vec<HostId> {
+fn place_round_robin(platform: &Platform, hosts: &[HostId], processes: usize) -> Vec<HostId> {
     let mut turn_of: BTreeMap<ClusterId, usize> = BTreeMap::new();
     let mut clusters: Vec<Vec<HostId>> = Vec::new();
-    for host in hosts {
+    for &host in hosts {
         let next = clusters.len();
         let turn = *turn_of.entry(platform.cluster_of(host)).or_insert(next);
         if turn == next {
@@ -305,7 +301,6 @@ fn hosts_of_explicit_mapping(
         .into())
 }
 
-/// Creates the error for a word that is neither a mapping rule nor a cluster.
 fn unknown_mapping_error(platform: &Platform, name: &str) -> Problem {
     let rule = name.split_once(':').map_or(name, |(rule, _)| rule);
     let rules = MappingRule::ALL.iter().map(|rule| rule.name());

@@ -4,7 +4,7 @@
 use super::profile::TracedQuantity;
 use super::tree::{Node, UnroutedZone, ZoneTreeBuilder};
 use super::units;
-use super::xml::is_valid_name;
+use super::xml::{is_valid_name, non_empty_attribute};
 use crate::assemble::estimated_bytes_of_hosts;
 use crate::zones::{MemberLinks, PositionInZone, Routing, Star};
 use crate::{Host, Link, Profile};
@@ -35,7 +35,6 @@ const KNOWN: [&str; 22] = [
     "state_file",
 ];
 
-/// The hosts of a `<cluster>` or `<cabinet>`: equal hosts whose names differ by a number.
 pub(super) struct NumberedHosts<'a> {
     /// Text before and text after the number in each host name.
     around: [&'a str; 2],
@@ -75,9 +74,7 @@ impl NumberedHosts<'_> {
 #[derive(Clone)]
 pub(super) struct HostLinks {
     pub access_link: Link,
-    /// Link for messages between processes on the same host.
     pub loopback: Option<Link>,
-    /// Link that all messages of the host cross.
     pub limiter: Option<Link>,
 }
 
@@ -99,7 +96,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         self.reader.check_attribute_names(node, &KNOWN);
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
-            if self.reader.non_empty_attribute(node, attribute).is_some() {
+            if non_empty_attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
                 let hint =
                     "replace the `<cluster>` by single `<host>` elements, each with this attribute";
@@ -110,7 +107,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let links = self.read_host_links(node);
         let backbone = self.read_optional_link(node, ["bb_bw", "bb_lat"]);
         let sharing = self.read_is_shared_and_duplex(node, "bb_sharing_policy", "SHARED");
-        let topology = self.reader.non_empty_attribute(node, "topology");
+        let topology = non_empty_attribute(node, "topology");
         let (hosts, links) = (hosts?, links?);
         if topology.is_some_and(|name| name != "FLAT") {
             return self.add_topology(node, place, &hosts, &links);
@@ -204,13 +201,12 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         Some(hosts)
     }
 
-    /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`; `None` if an attribute is not valid.
     fn read_host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
         let sharing = self.read_is_shared_and_duplex(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.read_bandwidth(node, "bw");
         let latency = self.reader.read_latency(node, "lat");
         let loopback = self.read_optional_link(node, ["loopback_bw", "loopback_lat"]);
-        let limiter = (self.reader.non_empty_attribute(node, "limiter_link"))
+        let limiter = (non_empty_attribute(node, "limiter_link"))
             .and_then(|_| self.reader.read_bandwidth(node, "limiter_link"));
         // SimGrid shares the private links of a FATPIPE cluster.
         let (_, is_duplex) = sharing?;
@@ -237,8 +233,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let is_nothing = |text: &str| {
             units::parse_with_units(text, &units::BANDWIDTH_UNITS).is_ok_and(|read| read.0 == 0.0)
         };
-        let text = self.reader.non_empty_attribute(node, bandwidth);
-        let delay = match self.reader.non_empty_attribute(node, latency) {
+        let text = non_empty_attribute(node, bandwidth);
+        let delay = match non_empty_attribute(node, latency) {
             Some(_) => self.reader.read_latency(node, latency)?,
             None => Seconds::default(),
         };
@@ -287,7 +283,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         Some(u32::try_from(hosts.host_count()).expect("the number of hosts is checked"))
     }
 
-    /// Checks that an element is in a zone with the routing `Cluster` or `Vivaldi` that it needs.
     pub(super) fn check_routing(
         &mut self,
         node: Node<'a>,
@@ -329,7 +324,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the backbone link of a zone with routing `Cluster`; `None` if an attribute is not valid.
     pub(super) fn read_backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
             .check_attribute_names(node, &["id", "bandwidth", "latency"]);
@@ -419,10 +413,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     pub(super) fn set_coordinates(&mut self, node: Node<'a>, place: PositionInZone) {
         let routing = &self.zones.zone(place.zone).routing;
         if matches!(routing, Routing::Star(star) if star.coordinates.is_some())
-            && self
-                .reader
-                .non_empty_attribute(node, "coordinates")
-                .is_some()
+            && non_empty_attribute(node, "coordinates").is_some()
         {
             let found = self.read_coordinates(node);
             self.star_member(place, |_, at| {

@@ -35,10 +35,10 @@ pub(super) struct Expander {
     set_names: BTreeMap<String, Vec<String>>,
     pub included_files: Vec<(String, String)>,
     replacement_rounds: usize,
-    /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
     last_included_file: Option<(String, String)>,
     /// Included files, with the positions of their contents in the expanded text.
     inserted_files: Vec<InsertedFile>,
+    /// Whether files outside the folder of the platform may be included.
     may_include_outside: bool,
 }
 
@@ -46,9 +46,7 @@ pub(super) struct Expander {
 struct InsertedFile {
     /// Line and column of the first inserted character in the expanded text, counted from 1.
     insertion_line_and_column: (usize, usize),
-    /// Path of the included file.
     path: String,
-    /// Whole text of the included file.
     text: String,
 }
 
@@ -63,11 +61,9 @@ impl InsertedFile {
 }
 
 impl Expander {
-    /// Creates an expander that has not replaced any element; `may_leave` allows the inclusion of files outside the folder of the
-    /// platform.
-    pub(super) fn new(may_leave: bool) -> Self {
+    pub(super) fn new(may_include_outside: bool) -> Self {
         Self {
-            may_include_outside: may_leave,
+            may_include_outside,
             ..Self::default()
         }
     }
@@ -223,7 +219,6 @@ impl Expander {
         }
     }
 
-    /// Returns the elements of an included file, and stores the path, the SHA-256 and the text of the file.
     fn include_file(&mut self, source: &str, file: &str) -> Result<String, Problem> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         // SimGrid also searches it in the folder of the command.

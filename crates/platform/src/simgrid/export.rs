@@ -41,7 +41,6 @@ pub(super) fn safe_file_name(name: &str) -> String {
     file
 }
 
-/// Replaces the characters of a name that are not allowed in an XML attribute by entities.
 pub(crate) fn escape_xml_attribute(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")

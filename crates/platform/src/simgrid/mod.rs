@@ -238,7 +238,6 @@ fn find_outermost_zone<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Optio
 }
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
-    /// Returns the completed platform; `None` if the file has problems.
     fn finish_platform(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
             self.reader.report(

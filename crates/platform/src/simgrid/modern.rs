@@ -47,22 +47,25 @@ const OMITTED_ELEMENTS: [&str; 10] = [
     "process",
     "config",
 ];
-/// Attributes whose value is a quantity: for each, the name, the allowed units, and the unit of a number that is written without
-/// a unit.
-const QUANTITY_ATTRIBUTES: [(&str, &Units, &str); 13] = [
-    ("speed", &SPEED_UNITS, "f"),
-    ("power", &SPEED_UNITS, "f"),
-    ("bandwidth", &BANDWIDTH_UNITS, "Bps"),
-    ("bw", &BANDWIDTH_UNITS, "Bps"),
-    ("bb_bw", &BANDWIDTH_UNITS, "Bps"),
-    ("loopback_bw", &BANDWIDTH_UNITS, "Bps"),
-    ("limiter_link", &BANDWIDTH_UNITS, "Bps"),
-    ("bw_in", &BANDWIDTH_UNITS, "Bps"),
-    ("bw_out", &BANDWIDTH_UNITS, "Bps"),
-    ("latency", &LATENCY_UNITS, "s"),
-    ("lat", &LATENCY_UNITS, "s"),
-    ("bb_lat", &LATENCY_UNITS, "s"),
-    ("loopback_lat", &LATENCY_UNITS, "s"),
+/// Attributes whose value is a quantity, by the units of the quantity.
+const QUANTITY_ATTRIBUTES: [(&Units, &[&str]); 3] = [
+    (&SPEED_UNITS, &["speed", "power"]),
+    (
+        &BANDWIDTH_UNITS,
+        &[
+            "bandwidth",
+            "bw",
+            "bb_bw",
+            "loopback_bw",
+            "limiter_link",
+            "bw_in",
+            "bw_out",
+        ],
+    ),
+    (
+        &LATENCY_UNITS,
+        &["latency", "lat", "bb_lat", "loopback_lat"],
+    ),
 ];
 
 /// Rewrites a platform in version 4.1 of SimGrid's format; `text` contains no `<include>`, and `source` is the path of the file,
@@ -108,7 +111,6 @@ pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridEx
 }
 
 struct Modern<'a, 'input> {
-    /// Reader of the original file.
     reader: Reader<'a, 'input>,
     /// XML text of version 4.1 that has been written so far.
     xml: String,
@@ -117,9 +119,9 @@ struct Modern<'a, 'input> {
 }
 
 impl<'a> Modern<'a, '_> {
-    /// Writes an element with its attributes and everything inside it, indented by `depth` spaces.
     fn write_element(&mut self, node: Node<'a>, depth: usize) {
         let name = node.tag_name().name();
+        let new_name = version_4_name(&RENAMED_ELEMENTS, name);
         if OMITTED_ELEMENTS.contains(&name) || is_route_to_itself(node) {
             return;
         }
@@ -127,11 +129,7 @@ impl<'a> Modern<'a, '_> {
             return self.write_trace(node, depth);
         }
         let indent = " ".repeat(depth);
-        let _ = write!(
-            self.xml,
-            "{indent}<{}",
-            version_4_name(&RENAMED_ELEMENTS, name)
-        );
+        let _ = write!(self.xml, "{indent}<{new_name}");
         for attribute in node.attributes() {
             self.write_attribute(node, attribute.name(), attribute.value());
         }
@@ -151,11 +149,7 @@ impl<'a> Modern<'a, '_> {
             }
         }
         let indent = if is_line { "" } else { &indent };
-        let _ = writeln!(
-            self.xml,
-            "{indent}</{}>",
-            version_4_name(&RENAMED_ELEMENTS, name)
-        );
+        let _ = writeln!(self.xml, "{indent}</{new_name}>");
     }
 
     /// Writes an attribute under its name of version 4, with units added to numbers.
@@ -164,11 +158,10 @@ impl<'a> Modern<'a, '_> {
         if matches!(name, "availability" | "state") || (value.trim().is_empty() && !may_be_empty) {
             return;
         }
-        let unit = QUANTITY_ATTRIBUTES
-            .iter()
-            .find(|(known, ..)| *known == name);
-        let written = match (name, unit) {
-            (_, Some((_, units, unit))) => add_missing_units(value, units, unit),
+        let mut quantities = QUANTITY_ATTRIBUTES.iter();
+        let quantity = quantities.find(|(_, names)| names.contains(&name));
+        let written = match (name, quantity) {
+            (_, Some((units, _))) => add_missing_units(value, units),
             ("routing", _) => canonical_routing_name(value).to_owned(),
             ("symmetrical", _) => value.to_ascii_uppercase(),
             ("coordinates", _) => value.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -223,7 +216,6 @@ impl<'a> Modern<'a, '_> {
         }
     }
 
-    /// Writes the settings of a `<config>` that have a counterpart in migsim.
     fn write_config(&mut self, node: Node<'a>) {
         let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
         let props = node.children().filter(Node::is_element);
@@ -277,10 +269,9 @@ fn canonical_routing_name(value: &str) -> &str {
     known.copied().unwrap_or(value)
 }
 
-/// Adds `unit` to each number without a unit in a list of quantities that are separated by commas.
-fn add_missing_units(value: &str, units: &Units, unit: &str) -> String {
+fn add_missing_units(value: &str, units: &Units) -> String {
     let one = |text: &str| match units::parse_with_units(text, units) {
-        Ok((_, true)) => format!("{}{unit}", text.trim()),
+        Ok((_, true)) => format!("{}{}", text.trim(), units.base_unit),
         _ => text.trim().to_owned(),
     };
     value.split(',').map(one).collect::<Vec<_>>().join(",")
@@ -370,7 +361,7 @@ mod tests {
 
     #[test]
     fn each_number_of_a_list_gets_a_unit() {
-        let speeds = QUANTITY_ATTRIBUTES[0].1;
-        assert_eq!(add_missing_units("1e9, 2Gf,3", speeds, "f"), "1e9f,2Gf,3f");
+        let speeds = QUANTITY_ATTRIBUTES[0].0;
+        assert_eq!(add_missing_units("1e9, 2Gf,3", speeds), "1e9f,2Gf,3f");
     }
 }

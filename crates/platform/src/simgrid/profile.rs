@@ -78,11 +78,9 @@ pub(super) fn profile_text(period: Option<f64>, steps: &[(f64, f64)]) -> String 
 pub(super) struct ProfileEvents {
     /// Time \[s\] and value of each event.
     pub steps: Vec<(f64, f64)>,
-    /// Number of the line of each event, counted from 1.
     line_numbers: Vec<usize>,
     /// Time after which the events repeat \[s\]; `None` or 0 if the events happen once.
     repeat_period: Option<f64>,
-    /// Path of the file with the events; `None` if they are inside the platform file.
     file: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::tree::{NamedLink, Node, UnroutedZone, ZoneTreeBuilder};
+use super::xml::non_empty_attribute;
 use crate::zones::{
     Bypass, HostOrRouterId, MemberLinks, OWN_GATEWAY, PositionInZone, RouteTable, Routing, Search,
     WrittenRoutes, ZoneId, ZoneMember,
@@ -97,7 +98,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         Some(())
     }
 
-    /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if nothing has this name.
     fn find_member(&mut self, node: Node<'a>, attribute: &str) -> Option<ZoneMember> {
         let name = self.reader.required_attribute(node, attribute)?;
         let member = self.members_by_name.get(name).copied();
@@ -145,7 +145,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let ZoneMember::Zone(zone) = member else {
             return Some(OWN_GATEWAY);
         };
-        if self.reader.non_empty_attribute(node, attribute).is_none() {
+        if non_empty_attribute(node, attribute).is_none() {
             let only = self.default_gateways.get(&zone).copied();
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
@@ -180,7 +180,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the gateways of a route between two members; `None` if one is missing or not valid.
     fn read_gateways(
         &mut self,
         node: Node<'a>,
@@ -257,8 +256,6 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         children.filter_map(|child| self.read_link(child)).collect()
     }
 
-    /// Reads one link of a route, with its direction if the link is duplex; reports a problem and returns `None` if the element
-    /// is not valid.
     fn read_link(&mut self, node: Node<'a>) -> Option<RouteStep> {
         if !node.has_tag_name("link_ctn") {
             self.reader.report_unknown_element(node, &["link_ctn"]);
@@ -267,10 +264,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         self.reader
             .check_attribute_names(node, &["id", "direction"]);
         let name = self.reader.required_attribute(node, "id")?;
-        let direction = self
-            .reader
-            .non_empty_attribute(node, "direction")
-            .unwrap_or("NONE");
+        let direction = non_empty_attribute(node, "direction").unwrap_or("NONE");
         let Some(&link) = self.named_links.get(name) else {
             self.report_unknown_name(node, "id", "link", name);
             return None;

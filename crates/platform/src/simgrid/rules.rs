@@ -107,8 +107,6 @@ impl<'a> RoutingRule<'a, '_> {
         })
     }
 
-    /// Returns the XML text of the routes for all pairs of members that match this rule and are not in `pairs`, which contains
-    /// the pairs that already have a route. The new pairs are added to `pairs`.
     fn write_routes(
         &self,
         zone: Node<'a, 'a>,

@@ -42,23 +42,6 @@ fn hosts_are_grouped_by_name_and_ordered_by_cluster() {
     assert!(platform.route(HostId(0), HostId(1)).is_none());
 }
 
-#[test]
-fn profile_files_stand_beside_the_platform() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("s.prof"), "1 0.5\n2 oops\n").unwrap();
-    let path = folder.path().join("p.xml");
-    let text = "<platform version='4.1'><zone id='z' routing='Full'><host id='h' speed='1f' speed_file='s.prof'/></zone></platform>";
-    let read = || from_simgrid(path.to_str().unwrap(), text);
-    let error = read().unwrap_err().to_string();
-    assert!(error.contains("s.prof:2:1"), "{error}");
-    std::fs::write(folder.path().join("s.prof"), "1 0.5\n").unwrap();
-    let loaded = read().unwrap();
-    assert_eq!(loaded.profile_files.len(), 1);
-    assert!(loaded.platform.hosts[0].speed_profile.is_some());
-    std::fs::remove_file(folder.path().join("s.prof")).unwrap();
-    assert!(read().unwrap_err().to_string().contains("p.xml:1:"));
-}
-
 /// Asserts that the content of a zone has the expected problem at a line and column; the content begins on line 5.
 fn assert_broken(cases: &[(&str, &str, (usize, usize))]) {
     for (inside, message, place) in cases {

@@ -13,7 +13,6 @@ use migsim_base::words::format_count;
 const SIZES: &str = "topo_parameters";
 
 impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
-    /// Adds a cluster whose hosts are connected by a topology; `None` if the topology is not valid.
     pub(super) fn add_topology(
         &mut self,
         node: Node<'a>,

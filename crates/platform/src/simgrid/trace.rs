@@ -6,11 +6,10 @@ use roxmltree::Node;
 
 use super::expand::check_inside_folder;
 use super::profile::{ProfileEvents, TraceConnection, TracedQuantity, read_profile_file};
-use super::xml::{Reader, Version};
+use super::xml::{Reader, Version, non_empty_attribute};
 use crate::Profile;
 use migsim_base::error::Problem;
 
-/// Allowed values of the attribute `kind` of `<trace_connect>`, which names the quantity that a trace changes.
 const TRACE_KINDS: [&str; 6] = [
     "SPEED",
     "POWER",
@@ -40,7 +39,7 @@ impl<'a> Reader<'a, '_> {
             ));
             return None;
         }
-        let events = match self.non_empty_attribute(node, "file") {
+        let events = match non_empty_attribute(node, "file") {
             Some(_) => self.events_in_file(node, "file"),
             None => self.parse_inline_events(node),
         };
@@ -48,7 +47,6 @@ impl<'a> Reader<'a, '_> {
         Some(())
     }
 
-    /// Reads the events inside a `<trace>`; reports a problem and returns `None` if the events are not valid.
     fn parse_inline_events(&mut self, node: Node<'a, 'a>) -> Option<ProfileEvents> {
         let text: String = node.children().filter_map(|child| child.text()).collect();
         let period = match node
@@ -68,7 +66,6 @@ impl<'a> Reader<'a, '_> {
         ProfileEvents::parse(&text, period).map_err(report).ok()
     }
 
-    /// Reads a `<trace_connect>`, which connects a trace with a host or link.
     fn read_trace_connection(&mut self, node: Node<'a, 'a>) -> Option<()> {
         self.check_attribute_names(node, &["kind", "trace", "element"]);
         let kind = self.required_attribute(node, "kind");
@@ -173,7 +170,7 @@ impl<'a> Reader<'a, '_> {
             connection.is_met = true;
             *connection
         });
-        match (self.non_empty_attribute(node, attribute), connection) {
+        match (non_empty_attribute(node, attribute), connection) {
             (None, None) => None,
             (Some(_), None) => self.events_in_file(node, attribute),
             (None, Some(TraceConnection { node, trace, .. })) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
 use super::profile::TracedQuantity;
-use super::xml::Reader;
+use super::xml::{Reader, non_empty_attribute};
 use crate::assemble::check_platform_size;
 use crate::zones::{HostOrRouterId, PositionInZone, Routing, Star, ZoneId, ZoneMember, Zones};
 use crate::{Failure, Host, Link};
@@ -15,10 +15,8 @@ use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds, UnitError};
 /// An XML element of the platform file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
 
-/// Maximum depth to which zones may be nested.
 const MAX_DEPTH: u32 = 64;
 
-/// Names of the supported routings of zones.
 pub(super) const ROUTINGS: [&str; 7] = [
     "Full",
     "Floyd",
@@ -44,7 +42,6 @@ const ZONE_ELEMENTS: [&str; 12] = [
     "bypassRoute",
 ];
 
-/// What the name of a link refers to: a single link, or both directions of a duplex link.
 #[derive(Clone, Copy)]
 pub(super) enum NamedLink {
     /// A link that is not duplex, or one direction of a duplex link.
@@ -69,12 +66,10 @@ pub(super) struct UnroutedZone<'a> {
 pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub reader: &'r mut Reader<'a, 'input>,
     pub zones: Zones,
-    /// Hosts in the order in which they were read.
     pub hosts: Vec<Host>,
     /// Id of each host among all hosts and routers, in the order in which the hosts were read.
     pub host_or_router_ids: Vec<HostOrRouterId>,
     pub links: Vec<Link>,
-    /// Host, router or zone to which each name refers.
     pub members_by_name: BTreeMap<String, ZoneMember>,
     pub named_links: BTreeMap<String, NamedLink>,
     /// Zones whose routes must still be read.
@@ -84,10 +79,8 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     /// Names of the routers that clusters with a topology would have, each with a host of the cluster. SimGrid has no such
     /// routers.
     pub absent_routers: BTreeMap<String, String>,
-    /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
     pub earliest_failure: Option<Failure>,
     pub limits: Limits,
-    /// Number of hosts in all elements read so far that stand for several hosts.
     total_hosts: u64,
     /// Estimated memory of the simulator for these hosts \[B\].
     total_bytes: u64,
@@ -125,7 +118,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a zone with the name in the attribute `id`; returns the id of the zone, or `None` if the name is not valid.
     pub(super) fn add_zone(
         &mut self,
         node: Node<'a>,
@@ -153,7 +145,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a zone with everything inside it.
     fn read_zone(&mut self, node: Node<'a>, place: Option<PositionInZone>) -> Option<()> {
         self.reader.check_attribute_names(node, &["id", "routing"]);
         let routing = self.read_routing_name(node)?;
@@ -300,7 +291,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         point
     }
 
-    /// Reads a `<host>`; `None` if the element is not valid.
     fn read_host(&mut self, node: Node<'a>, place: PositionInZone) -> Option<()> {
         let known = [
             "id",
@@ -353,34 +343,25 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         name: &'a str,
         kind: TracedQuantity,
     ) {
-        if self
-            .reader
-            .non_empty_attribute(node, "state")
-            .is_some_and(|state| state.eq_ignore_ascii_case("off"))
-        {
-            self.record_failure(name, 0.0);
-        }
+        let is_off = non_empty_attribute(node, "state")
+            .is_some_and(|state| state.eq_ignore_ascii_case("off"));
         let events = (self.reader).events_of_element(node, name, "state_file", kind);
-        if let Some(time) = events.and_then(|events| events.first_failure_time()) {
-            self.record_failure(name, time);
-        }
-    }
-
-    /// Records a failure of the host or link `name` at the time `date` \[s\], unless an earlier failure is known.
-    fn record_failure(&mut self, name: &str, date: f64) {
-        let is_first = self
-            .earliest_failure
-            .as_ref()
-            .is_none_or(|first| date < first.time.get());
-        if is_first && let Some(date) = Seconds::new(date) {
+        let time = if is_off {
+            Some(0.0)
+        } else {
+            events.and_then(|events| events.first_failure_time())
+        };
+        let first = self.earliest_failure.as_ref().map(|first| first.time);
+        if let Some(time) = time.and_then(Seconds::new)
+            && first.is_none_or(|first| time < first)
+        {
             self.earliest_failure = Some(Failure {
                 host_or_link_name: name.to_owned(),
-                time: date,
+                time,
             });
         }
     }
 
-    /// Reads a `<router>`; `None` if the element is not valid.
     fn read_router(&mut self, node: Node<'a>, place: PositionInZone) -> Option<()> {
         self.reader
             .check_attribute_names(node, &["id", "coordinates"]);
@@ -429,10 +410,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         attribute: &str,
         default: &str,
     ) -> Option<(bool, bool)> {
-        let policy = self
-            .reader
-            .non_empty_attribute(node, attribute)
-            .unwrap_or(default);
+        let policy = non_empty_attribute(node, attribute).unwrap_or(default);
         match policy {
             "SHARED" => Some((true, false)),
             "FATPIPE" => Some((false, false)),
@@ -476,7 +454,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             self.read_is_shared_and_duplex(node, "sharing_policy", "SHARED")?;
         let name = self.reader.read_name(node, "id")?;
         let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
-        let latency = match self.reader.non_empty_attribute(node, "latency") {
+        let latency = match non_empty_attribute(node, "latency") {
             Some(_) => self.reader.read_latency(node, "latency"),
             None => Some(Seconds::default()),
         };
@@ -512,7 +490,6 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         Bytes::parse(value).map_err(report).ok()
     }
 
-    /// Counts the elements inside `node` that are ignored, and reports a problem for each unknown element.
     pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
         for child in self.reader.child_elements(node) {
             match child.tag_name().name() {

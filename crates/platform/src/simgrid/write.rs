@@ -365,7 +365,6 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the whole platform in the form with hosts, links and one route for each pair of hosts.
     fn write_hosts_and_routes(&mut self) -> Result<(), Error> {
         let platform = self.platform;
         let count = platform.clusters.len();
@@ -377,25 +376,28 @@ impl Writer<'_> {
         self.check_latencies()?;
         self.write_file_beginning();
         for host in &platform.hosts {
-            self.write_host(host);
+            let profile = self.add_profile_file(&host.name, "speed", host.speed_profile.as_ref());
+            let end = closing_text_of_element("host", host);
+            self.write_line(format_args!(
+                "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
+                escape_xml_attribute(&host.name),
+                host.speed.get(),
+                host.cores
+            ));
         }
         self.write_links_except(&BTreeSet::new());
         let mut latencies = vec![String::new(); count * count];
-        let with_latencies = if self.has_pair_latencies { count } else { 0 };
-        for (a, b) in (0..with_latencies).flat_map(|a| (0..count).map(move |b| (a, b))) {
+        let has_latencies = self.has_pair_latencies;
+        for (a, b) in pairs().filter(|_| has_latencies) {
             if let Some(route) = route((a, b)) {
-                let name = format!(
-                    "latency-{}-{}",
-                    platform.clusters[a].name, platform.clusters[b].name
-                );
-                let (id, latency) = (
-                    escape_xml_attribute(&name),
-                    platform.route_latency(&route).get(),
-                );
-                self.write_line(format_args!(
-                    "  <link id=\"{id}\" bandwidth=\"{UNLIMITED_BANDWIDTH:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
-                ));
+                let [from, to] = [a, b].map(|cluster| &platform.clusters[cluster].name);
+                let id = escape_xml_attribute(&format!("latency-{from}-{to}"));
+                let latency = platform.route_latency(&route).get();
                 latencies[a * count + b] = format!("<link_ctn id=\"{id}\"/>");
+                let _ = writeln!(
+                    self.xml,
+                    "  <link id=\"{id}\" bandwidth=\"{UNLIMITED_BANDWIDTH:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
+                );
             }
         }
         for a in (0..platform.hosts.len()).map(HostId::from_index) {
@@ -406,18 +408,6 @@ impl Writer<'_> {
         }
         self.xml.push_str(" </zone>\n</platform>\n");
         Ok(())
-    }
-
-    /// Writes a host with its profile and memory.
-    fn write_host(&mut self, host: &Host) {
-        let profile = self.add_profile_file(&host.name, "speed", host.speed_profile.as_ref());
-        let end = closing_text_of_element("host", host);
-        self.write_line(format_args!(
-            "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
-            escape_xml_attribute(&host.name),
-            host.speed.get(),
-            host.cores
-        ));
     }
 
     /// Writes the route of a host to itself, if the platform defines one; otherwise the loopback of the network model is used.

@@ -27,18 +27,22 @@ pub(super) fn is_valid_name(name: &str) -> bool {
     !name.is_empty() && name.trim() == name && !name.contains(is_bad) && !name.contains("..")
 }
 
+/// Returns the value of an attribute; `None` if the attribute is missing or empty.
+pub(super) fn non_empty_attribute<'a>(node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+    node.attribute(name)
+        .filter(|value| !value.trim().is_empty())
+}
+
 /// A SimGrid file that is being read, with the problems and notes so far.
 pub(super) struct Reader<'a, 'input> {
     /// Path of the file, for messages and to find profile files.
     pub source_path: &'a str,
-    /// The parsed XML document.
     document: &'a Document<'input>,
     /// Whether profile files outside the folder of the platform may be read.
     pub may_read_outside: bool,
     pub version: Version,
     pub ignored_elements: BTreeMap<String, usize>,
     pub hosts_without_speed: Vec<&'a str>,
-    /// Number of values that are written without a unit, for a note to the user.
     pub numbers_without_unit: usize,
     /// Notes for the user, except the notes about ignored elements and missing units.
     pub notes: Vec<String>,
@@ -49,7 +53,6 @@ pub(super) struct Reader<'a, 'input> {
     pub traces: Traces<'a>,
 }
 
-/// A function that creates a quantity from a number in the SI unit (`None` if invalid), and the range of valid numbers.
 type RangedQuantity<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -131,8 +134,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         self.record_problem_once(problem.with_known_names(what, names));
     }
 
-    /// Records the problem that an element is not supported at its position; `known` are the names of the elements that are
-    /// supported there.
     pub(super) fn report_unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
         self.report_known(
             node,
@@ -146,7 +147,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         );
     }
 
-    /// Returns the elements directly inside `node`; text between them is recorded as a problem.
     pub(super) fn child_elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
@@ -161,7 +161,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         node.children().filter(Node::is_element).collect()
     }
 
-    /// Records a problem for each attribute of an element whose name is not in `known`.
     pub(super) fn check_attribute_names(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
@@ -176,7 +175,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Returns the value of an attribute; records a problem if the attribute is missing.
     pub(super) fn required_attribute(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
@@ -200,7 +198,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         node: Node<'a, 'a>,
         names: [&'static str; 2],
     ) -> Option<(&'static str, &'a str)> {
-        let both = names.map(|name| self.non_empty_attribute(node, name));
+        let both = names.map(|name| non_empty_attribute(node, name));
         if let [Some(_), Some(_)] = both {
             self.report(
                 node,
@@ -213,12 +211,6 @@ impl<'a, 'input> Reader<'a, 'input> {
             );
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
-    }
-
-    #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
-    pub(super) fn non_empty_attribute(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
-        node.attribute(name)
-            .filter(|value| !value.trim().is_empty())
     }
 
     pub(super) fn count_ignored_element(&mut self, what: &str) {
@@ -282,7 +274,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 }
             }
         }
-        let state = self.non_empty_attribute(node, "pstate").unwrap_or("0");
+        let state = non_empty_attribute(node, "pstate").unwrap_or("0");
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             self.report(
@@ -296,7 +288,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         Some((speed, name, text))
     }
 
-    /// Returns the speed of one core of a host; records a problem if the speed is not valid.
     pub(super) fn read_speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
         let number = self.read_number_of_speed(node)?;
         self.checked_speed(node, number)
@@ -345,7 +336,6 @@ impl<'a, 'input> Reader<'a, 'input> {
         )
     }
 
-    /// Returns the number of cores of a host; 1 if no attribute states the number.
     pub(super) fn read_cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
         let Some((name, text)) = self.attribute_with_either_name(node, ["core", "cores"]) else {
             return Some(1);

@@ -29,7 +29,6 @@ struct Node {
 }
 
 impl FatTree {
-    /// Returns the base of each digit of the nodes of a level.
     fn bases(&self, level: usize) -> impl Iterator<Item = u32> {
         let levels = self.0.iter().enumerate();
         levels.map(move |(at, one)| {
@@ -116,7 +115,6 @@ impl FatTree {
         fabric.limiter_of_switch(before + position)
     }
 
-    /// Appends the links of the route between two hosts to `links`; returns whether there is a route.
     pub(super) fn add_route(
         &self,
         fabric: &Fabric,

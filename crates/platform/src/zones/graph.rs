@@ -10,7 +10,6 @@ use migsim_base::units::to_u32;
 
 /// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
 const MAX_STORED_ORIGINS: usize = 16_384;
-/// Value that stands in place of the index of a member if there is no such member.
 const NO_MEMBER: u32 = u32::MAX;
 
 /// How a zone combines the routes that the file defines.

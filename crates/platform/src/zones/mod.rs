@@ -63,8 +63,6 @@ pub(super) struct Zone {
     pub depth: u32,
 }
 
-/// Position of a host, router or zone in the tree: the zone that directly contains it, and its number among the members of this
-/// zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PositionInZone {
     /// Number of the zone that contains the host, router or zone.
@@ -134,8 +132,6 @@ type Gateways = [HostOrRouterId; 2];
 const MAX_STEPS: u32 = 256;
 
 impl Zones {
-    /// Adds a zone at the position `place` in another zone, or as the root zone if `place` is `None`; returns the number of the
-    /// new zone.
     pub(super) fn add_zone(
         &mut self,
         name: String,

@@ -21,18 +21,14 @@ pub(crate) struct Star {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberLinks {
-    /// Outgoing and incoming link of the member.
     pub up_and_down: Option<[LinkId; 2]>,
-    /// Link that joins the outgoing and incoming links of all members.
     pub backbone: Option<LinkId>,
-    /// Link for messages from the member to itself.
     pub loopback: Option<LinkId>,
     /// Link that all messages from and to the member cross, which limits their total rate.
     pub limiter: Option<LinkId>,
 }
 
 impl Star {
-    /// Sets the number of members; new members have no links and no coordinates.
     pub(crate) fn resize(&mut self, members: usize) {
         self.members.resize_with(members, MemberLinks::default);
         if let Some(coordinates) = &mut self.coordinates {
@@ -40,8 +36,6 @@ impl Star {
         }
     }
 
-    /// Appends the links of the route between two members to `way`, and adds the distance between the members to its latency;
-    /// returns whether there is a route.
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [from, to] = [from, to].map(|member| member as usize);
         let (a, b) = (self.members[from], self.members[to]);

@@ -29,7 +29,6 @@ impl TableRoute {
 }
 
 impl RouteTable {
-    /// Adds a route between two members of the zone. The routes must be sorted after the last route has been added.
     pub(crate) fn add_route(
         &mut self,
         from: u32,
@@ -53,13 +52,11 @@ impl RouteTable {
         self.route_links.shrink_to_fit();
     }
 
-    /// Returns the route from one member to another; `None` if the file does not define a route between them.
     pub(crate) fn find_route(&self, from: u32, to: u32) -> Option<&TableRoute> {
         let found = (self.sorted_routes).binary_search_by_key(&(from, to), |edge| edge.0);
         Some(&self.sorted_routes[found.ok()?].1)
     }
 
-    /// Returns the links of a route, in the order in which a message crosses them.
     pub(crate) fn links_of_route(&self, edge: &TableRoute) -> &[LinkId] {
         &self.route_links[edge.link_range.start as usize..edge.link_range.end as usize]
     }
@@ -77,7 +74,6 @@ impl RouteTable {
         &self.sorted_routes[start..start + count]
     }
 
-    /// Calls `mark` with the id of every link of every route, and whether the route leads from a member to itself.
     pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for ((from, to), edge) in &self.sorted_routes {
             self.links_of_route(edge)

@@ -6,7 +6,6 @@
 use migsim_base::document::{BUILT_IN, read_text};
 use migsim_base::error::Problem;
 
-/// Name and text of each built-in load; the text has one value per second.
 const BUILT_IN_LOADS: [(&str, &str); 2] = [
     (
         "build-0",
