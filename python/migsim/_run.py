@@ -234,7 +234,10 @@ class Run:
 
     def report(self, file: str | PathLike[str]) -> None:
         """Writes the report as a self-contained HTML page."""
-        call(["report", fspath(self._path(processes=True)), "--out", fspath(Path(file).absolute())])
+        if self._core is None:
+            call(["report", fspath(self._path()), "--out", fspath(Path(file).absolute())])
+        else:
+            Path(file).write_text(self._core.report(), encoding="utf-8")
 
     def save(self, folder: str | PathLike[str], *, processes: bool = False, force: bool = False) -> None:
         """Writes the folder that `migsim run --out` writes.

@@ -50,8 +50,7 @@ class Table:
     def _of_dicts(cls, name: str, columns: Iterable[str], rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = ()) -> Table:
         """Creates the table `name`; None, NaN and no value are missing values."""
         rows = list(rows)
-        values = ((column, (row.get(column) for row in rows)) for column in columns)
-        texts = [(column, ["" if one is None or one != one else str(one) for one in all_of_it]) for column, all_of_it in values]
+        texts = [(column, ["" if one is None or one != one else str(one) for one in (row.get(column) for row in rows)]) for column in columns]
         return cls(_core.Table(name, texts), name, notes)
 
     def __reduce__(self) -> tuple[Any, ...]:

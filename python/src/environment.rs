@@ -124,8 +124,8 @@ pub(crate) struct Environment {
     run: Run,
     /// The policy of the settings; none if it cannot be copied.
     adviser: Option<Adviser>,
-    /// The last proposal, with its superstep; a call with its moves has its price.
-    proposed: Option<(usize, Decision)>,
+    /// The last proposal at this barrier; a call with its moves has its price.
+    proposed: Option<Decision>,
     /// The view; created when it is first read, and refilled at each barrier.
     view: Option<Py<View>>,
     plugins: Arc<Vec<Py<Plugin>>>,
@@ -211,7 +211,7 @@ impl Environment {
         let decision = self.advised(py, true)?;
         let moves = decision.migrations.iter();
         let moves = moves.map(|one| (one.process.0, one.to.0)).collect();
-        self.proposed = Some((self.superstep(py)?, decision));
+        self.proposed = Some(decision);
         Ok(moves)
     }
 
@@ -246,6 +246,7 @@ impl Environment {
             return Err(raised);
         }
         let step = result.map_err(|error| exception(py, &error))?;
+        self.proposed = None;
         if let (Some(adviser), Some(moved)) = (&mut self.adviser, decided) {
             lock(&adviser.policy).on_migrations_executed(moved);
         }
@@ -320,18 +321,8 @@ impl Environment {
             Some(Action::Moves(moves)) => moves,
         };
         let decision = decision(moves, procedure)?;
-        let superstep = self.superstep(py)?;
-        let proposed = self.proposed.as_ref().filter(|(at, proposed)| {
-            *at == superstep && proposed.migrations == decision.migrations
-        });
-        Ok(Some(proposed.map_or(decision, |one| one.1.clone())))
-    }
-
-    /// Returns the superstep before this barrier, counted from 0.
-    fn superstep(&self, py: Python<'_>) -> PyResult<usize> {
-        let superstep = self
-            .run
-            .with(|stepper| stepper.view().map(|view| view.superstep))?;
-        superstep.map_err(|error| exception(py, &error))
+        let proposed = self.proposed.as_ref();
+        let proposed = proposed.filter(|one| one.migrations == decision.migrations);
+        Ok(Some(proposed.cloned().unwrap_or(decision)))
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use migsim::bsp::{CriticalPath, PathPiece, Recorder};
 use migsim::experiment::{Experiment as Settings, Progress, ReschedulingPlan, Results};
-use migsim::output::{self, PendingResults, ProcessTableWriter, RunFolder};
+use migsim::output::{self, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder};
 use migsim::policy::Measures;
 use migsim::units::{HostId, ProcessId};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -181,6 +181,14 @@ impl Run {
             column("end_s", &|one| one.end.get().to_string()),
         ];
         Table::of_texts("critical_path", columns)
+    }
+
+    /// Returns the report as one HTML page.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let (experiment, results) = (&self.experiment, &self.results);
+        let activities = experiment.again(py, results, |_| Ok(ProcessTimes::default()))?;
+        let page = py.detach(|| Report::from_results(&experiment.settings, results, activities));
+        Ok(page.map_err(|error| exception(py, &error))?.to_html())
     }
 
     /// Writes the folder of `migsim run --out`.

@@ -35,7 +35,10 @@ pub(crate) fn watched<T: Send>(
         let end = End(&is_done, thread::current());
         let run = scope.spawn(|| {
             let _end = end;
-            on_threads(work)
+            match pool() {
+                Some(pool) => pool.install(work),
+                None => work(),
+            }
         });
         while !is_done.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(POLL_INTERVAL));
@@ -61,14 +64,6 @@ impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
         self.1.unpark();
-    }
-}
-
-/// Does work on these threads; must be called without Python's lock.
-fn on_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match pool() {
-        Some(pool) => pool.install(work),
-        None => work(),
     }
 }
 
