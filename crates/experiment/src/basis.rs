@@ -19,13 +19,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::built_in::{self, ONE_READING};
+use super::built_in;
 use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text};
 use super::former;
 use super::library::{self, LoadedLibrary};
 use super::settings::{KeySetting, LIBRARY_KEY, Layers, is_path_within};
 use super::shared::SharedInputs;
 use super::starts;
+use super::suite::ONE_READING;
 use crate::registry::Registry;
 use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};

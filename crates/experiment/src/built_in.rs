@@ -6,7 +6,7 @@
 //! that key, the experiment of its application completes the settings; if the application has no experiment, [`ONE_READING`]
 //! completes them.
 
-use super::suite::find_case_by_name;
+use super::suite::{ONE_READING, find_case_by_name};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
@@ -50,10 +50,6 @@ const BUILT_IN_EXPERIMENTS: &[(&str, &str)] = &[
 
 /// Name of the built-in experiment with the single set of `MigBSP` rules that fits all papers best.
 pub const COMMON_RULES: &str = "common-rules";
-
-/// Name of the built-in experiment with neutral settings: the common rules of `MigBSP`, and migrations that transfer the memory.
-/// It completes the settings for applications without an experiment and for platforms that no paper used.
-pub const ONE_READING: &str = "one-reading";
 
 /// Names of the built-in platforms that the experiments of the papers use, without `.json`. The list is a constant because
 /// deriving it from all experiments would take a tenth of the time of a short run.

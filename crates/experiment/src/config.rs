@@ -10,8 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
 
-use super::built_in::ONE_READING;
 use super::neutral;
+use super::suite::ONE_READING;
 use crate::registry::Registry;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_engine::{NetworkModel, PRESETS};

@@ -57,9 +57,7 @@ pub mod suite;
 mod when;
 
 pub use basis::{BasisRemark, merge_remarks};
-pub use built_in::{
-    COMMON_RULES, ONE_READING, experiment_names as built_in_names, find_built_in_experiment,
-};
+pub use built_in::{COMMON_RULES, experiment_names as built_in_names, find_built_in_experiment};
 pub use calibrate::{
     Calibration, InsideHostConstants, calibrate, library_file_text,
     read_library_models as library_models,
@@ -92,4 +90,5 @@ pub use shared::SharedInputs;
 pub use shared::get_or_compute;
 pub use starts::{StaticPlacementMakespan, best_static_placement};
 pub use static_starts::InitialPlacements;
+pub use suite::ONE_READING;
 pub use when::BestCallSupersteps;

@@ -6,14 +6,10 @@
 //! policy decided it; without the moves of a call, or in an experiment that differs in one property, the difference of the times
 //! is the direct effect of these moves or of this property.
 
-use super::resolve::Experiment;
-use super::run::{Progress, ScenarioRun};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{HostId, ProcessId, to_u32};
-use migsim_bsp::{
-    CallProcedure, Decision, Memo, Migration, Policy, Recorder, RunOutcome, Scenario, View,
-};
+use migsim_bsp::{CallProcedure, Decision, Migration, Policy, RunOutcome, View};
 
 /// The rescheduling calls of a run, recorded or planned: the supersteps after which there is a call, and the moves and the
 /// messages of each call.
@@ -220,29 +216,11 @@ impl Policy for ReschedulingPlan {
     }
 }
 
-impl Experiment {
-    /// Runs a scenario with the calls of `plan` instead of the decisions of the policy. To repeat a finished run, take its plan
-    /// ([`ReschedulingPlan::from_outcome`]).
-    ///
-    /// # Errors
-    /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.
-    pub fn run_with_plan(
-        &self,
-        scenario: Scenario,
-        plan: &ReschedulingPlan,
-        progress: &Progress,
-        recorder: &mut dyn Recorder,
-        memo: Option<&Memo>,
-    ) -> Result<ScenarioRun, Error> {
-        let policy = Box::new(plan.clone());
-        self.run_with_policy(scenario, policy, progress, recorder, memo)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Layers, Limits};
+    use crate::{Experiment, Layers, Limits, Progress};
+    use migsim_bsp::Scenario;
 
     #[test]
     fn a_run_with_its_own_calls_takes_the_same_time() {

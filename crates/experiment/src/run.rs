@@ -317,6 +317,23 @@ impl Experiment {
         }
     }
 
+    /// Runs a scenario with the calls of `plan` instead of the decisions of the policy. To repeat a finished run, take its plan
+    /// ([`ReschedulingPlan::from_outcome`]).
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.
+    pub fn run_with_plan(
+        &self,
+        scenario: Scenario,
+        plan: &ReschedulingPlan,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+        memo: Option<&Memo>,
+    ) -> Result<ScenarioRun, Error> {
+        let policy = Box::new(plan.clone());
+        self.run_with_policy(scenario, policy, progress, recorder, memo)
+    }
+
     /// Runs one scenario with the given policy, which replaces the policy that the settings name.
     ///
     /// # Errors

@@ -23,10 +23,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::balancer::{BalancerNarrator, decide_by_assignment};
+use super::entry::NEVER;
 use super::explain::Narrator;
 use super::strategy::{self, Assignment, Gather, Instance, Strategy};
 use super::window::LoadWindow;
-use super::{Decision, NEVER, Policy, PolicyOptions, View};
+use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 

@@ -15,6 +15,9 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, OptionFlag, PluginFactory};
 
+/// The name of the policy that never moves a process.
+pub const NEVER: &str = "never";
+
 /// The options of a policy, as a user sets them under `policy.<name>` in an experiment file.
 ///
 /// A type with the derives of serde and schemars and with [`Self::policy`] is enough; the other items define how commands treat

@@ -1,6 +1,6 @@
 //! The table of built-in policies, one row each. Help texts, listings, schemas and error messages derive from this table.
 
-use super::entry::{Table, entry_from_strategy, table_entry};
+use super::entry::{NEVER, Table, entry_from_strategy, table_entry};
 use super::exec::EXEC;
 use super::strategy;
 use super::{
@@ -10,9 +10,6 @@ use super::{
 
 /// The name of the policy that an experiment uses by default.
 pub const DEFAULT_POLICY: &str = "migbsp";
-
-/// The name of the policy that never moves a process.
-pub const NEVER: &str = "never";
 
 /// Returns the table of all policies that are built into migsim.
 pub fn standard() -> Table {

@@ -26,12 +26,15 @@ pub use file::{
     PlatformDistribution, SuiteFile, SuiteVersion, TypicalRun, Unit, json_schema,
 };
 
-use super::built_in::ONE_READING;
 use draw::{CaseQuantities, random_stream};
 use file::Settings;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
 use platform::{DrawnPlatform, draw_whole_number};
+
+/// Name of the built-in experiment with neutral settings: the common rules of `MigBSP`, and migrations that transfer the memory.
+/// It completes the settings for applications without an experiment and for platforms that no paper used.
+pub const ONE_READING: &str = "one-reading";
 
 /// The name and the JSON text of each built-in benchmark suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];

@@ -1,13 +1,11 @@
 //! Draws a platform as SVG: its tree of zones, or its clusters with the routes between them, as nested boxes.
 
 use super::boxes::{Connection, NestedBox};
-use super::{RouteProperties, cluster_pairs, tree};
+use super::tree::{format_speed_range, zone_tree_svg};
+use super::{RouteProperties, cluster_pairs};
 use crate::machine::{ClusterSummary, summarise_cluster};
-use migsim_base::{
-    quantities::format_speed,
-    units::{BytesPerSecond, ClusterId},
-    words::format_count,
-};
+use migsim_base::units::{BytesPerSecond, ClusterId};
+use migsim_base::words::format_count;
 use migsim_platform::Platform;
 
 /// Maximum number of clusters that are drawn.
@@ -16,7 +14,7 @@ const MAX_DRAWN_CLUSTERS: usize = 24;
 /// Returns a drawing of a platform as SVG. Of many clusters only the first are drawn and the others are counted; of several equal
 /// zones, only the first are drawn.
 pub fn platform_svg(platform: &Platform) -> String {
-    tree::zone_tree_svg(platform).unwrap_or_else(|| clusters_svg(platform))
+    zone_tree_svg(platform).unwrap_or_else(|| clusters_svg(platform))
 }
 
 fn clusters_svg(platform: &Platform) -> String {
@@ -75,13 +73,5 @@ pub(crate) fn cluster_box(cluster: &ClusterSummary) -> NestedBox {
         ],
         tooltip: format!("cluster {}: {hosts}, {cores}", cluster.name),
         ..NestedBox::default()
-    }
-}
-
-pub(super) fn format_speed_range(slowest: f64, fastest: f64) -> String {
-    if slowest == fastest {
-        format_speed(slowest)
-    } else {
-        format!("{} to {}", format_speed(slowest), format_speed(fastest))
     }
 }

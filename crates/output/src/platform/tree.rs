@@ -5,17 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{
-    RouteProperties,
-    boxes::{Connection, NestedBox},
-    draw::format_speed_range,
-    multiple_zones,
-};
-use migsim_base::{
-    quantities::format_duration,
-    units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser},
-    words::format_count,
-};
+use super::boxes::{Connection, NestedBox};
+use super::{RouteProperties, multiple_zones};
+use migsim_base::quantities::{format_duration, format_speed};
+use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser};
+use migsim_base::words::format_count;
 use migsim_platform::{DefinedRoute, Platform, ZoneMember, ZoneOutline, Zones};
 
 /// Maximum number of zones that are drawn side by side in a zone, and of boxes without inner boxes in the whole picture.
@@ -376,5 +370,13 @@ impl<'p> ZoneTree<'p> {
             connection.gateway_tooltips.reverse();
         }
         connection
+    }
+}
+
+pub(super) fn format_speed_range(slowest: f64, fastest: f64) -> String {
+    if slowest == fastest {
+        format_speed(slowest)
+    } else {
+        format!("{} to {}", format_speed(slowest), format_speed(fastest))
     }
 }

@@ -11,7 +11,7 @@
 //! follow.
 
 use super::TraceSubject;
-use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
+use super::format::{ProcessActivity, TraceCounter, TraceSink};
 use crate::lines::{LineWriter, with_float};
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};

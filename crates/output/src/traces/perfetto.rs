@@ -11,8 +11,9 @@
 //! nanosecond, whether a reader truncates or rounds.
 
 use super::TraceSubject;
-use super::timeline::{ProcessActivity, TraceCounter, TraceSink};
-use crate::{lines::LineWriter, path_rows::describe_piece};
+use super::format::{ProcessActivity, TraceCounter, TraceSink};
+use crate::lines::LineWriter;
+use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;

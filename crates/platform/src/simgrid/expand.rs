@@ -18,15 +18,13 @@ use roxmltree::Node;
 
 use super::cluster::parse_radical_ranges;
 use super::lenient::parse_leniently;
-use super::rules::replace_routing_rules;
+use super::rules::{MAX_TEXT_LENGTH, replace_routing_rules};
 use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
 
 const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
 /// Maximum number of rounds of replacement, and thus of the depth to which files include other files.
 const MAX_ROUNDS: usize = 16;
-/// Maximum length of the text after all replacements \[B\].
-pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 
 /// Replaces the elements of a SimGrid file that stand for other elements. Several rounds may be needed, since a replacement can
 /// itself contain an `<include>` or `<foreach>`.

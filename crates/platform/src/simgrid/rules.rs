@@ -16,9 +16,11 @@ use std::ops::Range;
 use regex_lite::{Captures, Regex};
 use roxmltree::Node;
 
-use super::expand::MAX_TEXT_LENGTH;
 use super::export::escape_xml_attribute;
 use migsim_base::error::Problem;
+
+/// Maximum length of the text after all replacements \[B\].
+pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 
 /// Replaces all rules of a text by routes; returns the new text, or `None` if no zone has rules. `at` adds the line and column of
 /// an element to a problem.

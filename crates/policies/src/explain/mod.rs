@@ -17,9 +17,9 @@ mod scene;
 pub(crate) use narrator::describe_saving;
 pub use narrator::{Narrator, PlainNarrator, time_ratio};
 pub(crate) use plain::describe_requested_call;
-pub use plain::{REASON_KEY, TRIGGER_KEY, describe_no_call, list_explanation_values};
+pub use plain::{REASON_KEY, describe_no_call, list_explanation_values};
 pub(crate) use record::explanation_fields;
-pub use record::{DecisionRecord, RecordedCandidate, RecordedMigration};
+pub use record::{DecisionRecord, RecordedCandidate, RecordedMigration, TRIGGER_KEY};
 pub use scene::{
     CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings, Shortfall,
 };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::record::DecisionRecord;
+use super::record::{DecisionRecord, TRIGGER_KEY};
 use super::scene::ExplainContext;
 use migsim_base::words::format_count;
 
@@ -63,9 +63,6 @@ pub fn describe_no_call(scene: &ExplainContext<'_>, last: &str, next: &str) -> V
 
 /// Key in the explanation of a call whose value states the reason of the call's result as a text.
 pub const REASON_KEY: &str = "reason";
-
-/// Key in the explanation of a call that a trigger requested: an object with the reason and the numbers of the trigger.
-pub const TRIGGER_KEY: &str = "trigger";
 
 /// Lists the explanation of a call key by key, except the keys in `told`, which other sentences of the answer describe.
 ///

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::plain::TRIGGER_KEY;
+/// Key in the explanation of a call that a trigger requested: an object with the reason and the numbers of the trigger.
+pub const TRIGGER_KEY: &str = "trigger";
 
 /// The decision record of one rescheduling call, from which the explanations of this call are written.
 #[derive(Clone, Copy, Debug)]

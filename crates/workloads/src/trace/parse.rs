@@ -348,7 +348,7 @@ impl<'a> TraceParser<'a> {
             "barrier" => self.parse_barrier_line(line),
             "recv" => self.parse_receives_line(line),
             "runtime" => self.parse_runtime_line(line),
-            "recorded" => self.parse_recorded_line(line),
+            "recorded" => self.trace.recording_facts.parse_line(line),
             "cycles" => self.parse_cycles_line(line),
             "processes" => self.parse_processes_line(line),
             "bsp" => fail_at_word(

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::line::{TraceLine, WordError, fail_at_word};
-use super::parse::TraceParser;
 use migsim_base::error::Problem;
 
 /// Keys of `recorded` lines, each with its meaning in words.
@@ -85,11 +84,9 @@ impl RecordingFacts {
         let line = |(key, _): &(&str, &str)| Some(format!("recorded {key} {}\n", self.get(key)?));
         FACT_KEYS.iter().filter_map(line).collect()
     }
-}
 
-impl TraceParser<'_> {
     /// Parses the line `recorded KEY VALUE`, a fact about the recording.
-    pub(super) fn parse_recorded_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+    pub(super) fn parse_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let key = line.words[1];
         if !FACT_KEYS.iter().any(|(known, _)| *known == key) {
             let known = Problem::unknown_name("key", key)
@@ -97,14 +94,14 @@ impl TraceParser<'_> {
             let hint = known.hint.map_or_else(String::new, String::from);
             return fail_at_word(1, format!("unknown key `{key}` in a `recorded` line"), hint);
         }
-        if self.trace.recording_facts.get(key).is_some() {
+        if self.get(key).is_some() {
             return fail_at_word(
                 1,
                 format!("the trace has a second `recorded {key}` line"),
                 "remove one of the two lines",
             );
         }
-        self.trace.recording_facts.set_fact(key, line.words[2]);
+        self.set_fact(key, line.words[2]);
         Ok(())
     }
 }
