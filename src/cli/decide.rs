@@ -22,6 +22,7 @@ use crate::policy::decide::{
     PolicyOrTrigger, PolicyOrTriggerSelection, StrategyDecision, TriggerOutcome,
     best_balancings_of_growth, decide_with_strategies, for_each_case, simulate_triggers,
 };
+use crate::policy::trigger::BestBalancings;
 use crate::words::{format_count, singular_or_plural};
 use migsim_base::quantities::format_four_digits;
 
@@ -268,12 +269,7 @@ impl CaseDecisions {
                 None => "There is no plan yet, since a plan needs the loads of at least five supersteps.".to_owned(),
             }),
             Self::Growth(growth) => {
-                let best = best_balancings_of_growth(growth);
-                sheet.add_line(format!(
-                                        "The shortest possible total time is {} s, reached if the load is {}.",
-                    format_four_digits(best.total_time),
-                    describe_balanced_supersteps(&best.balancing_supersteps)
-                ));
+                sheet.add_line(shortest_time_line(&best_balancings_of_growth(growth)));
             }
         }
     }
@@ -357,11 +353,11 @@ fn add_barrier_decisions(
         number_column("price [s]", "price_s"),
         number_column("stay for lack of memory", "stayed_for_memory"),
     ];
-    let has_stayed = |judged: &StrategyDecision| judged.stayed_for_memory > 0;
-    let is_memory_shown = verdict.decisions.iter().any(has_stayed);
+    let ranked = sort_by_predicted_time(&verdict.decisions);
+    let is_memory_shown = ranked.iter().any(|judged| judged.stayed_for_memory > 0);
     let count = columns.len() - usize::from(!is_memory_shown);
     let mut table = Table::new("policies", "", &columns[..count]);
-    for judged in sort_by_predicted_time(&verdict.decisions) {
+    for judged in &ranked {
         let row = [
             Cell::text(&judged.strategy.name),
             seconds_cell(judged.max_host_time.get()),
@@ -373,7 +369,7 @@ fn add_barrier_decisions(
     }
     sheet.add_table(table);
     sheet.add_line("");
-    if let Some(best) = sort_by_predicted_time(&verdict.decisions).first() {
+    if let Some(best) = ranked.first() {
         sheet.add_line(best_decision_sentence(
             best,
             verdict,
@@ -393,7 +389,7 @@ fn add_barrier_decisions(
     for (name, why) in &verdict.undecided_strategies_with_reasons {
         sheet.add_line(format!("There is no decision of {name}: {why}."));
     }
-    if let Some(best) = sort_by_predicted_time(&verdict.decisions).first() {
+    if let Some(best) = ranked.first() {
         add_moves_to_sheet(snapshot, best, sheet);
     }
 }
@@ -506,11 +502,7 @@ fn add_history_decisions(
         );
         return;
     };
-    sheet.add_line(format!(
-        "The shortest possible total time is {} s, reached if the load is {}.",
-        format_four_digits(best.total_time),
-        describe_balanced_supersteps(&best.balancing_supersteps)
-    ));
+    sheet.add_line(shortest_time_line(&best));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
         let more = 100.0 * (told.total_time / best.total_time - 1.0);
         sheet.add_line(if more < 0.05 {
@@ -524,16 +516,21 @@ fn add_history_decisions(
     }
 }
 
-/// Describes before which supersteps the load is balanced: `balanced before supersteps 7 and 15, counted from 0`.
-fn describe_balanced_supersteps(balances: &[usize]) -> String {
-    match balances {
+/// Describes the balancings with the shortest total time: `balanced before supersteps 7 and 15, counted from 0`.
+fn shortest_time_line(best: &BestBalancings) -> String {
+    let supersteps = &best.balancing_supersteps;
+    let balanced = match &supersteps[..] {
         [] => "never balanced".to_owned(),
         [one] => format!("balanced before superstep {one}, counted from 0"),
         several => format!(
             "balanced before supersteps {}, counted from 0",
             format_superstep_list(several)
         ),
-    }
+    };
+    format!(
+        "The shortest possible total time is {} s, reached if the load is {balanced}.",
+        format_four_digits(best.total_time)
+    )
 }
 
 /// Maximum number of supersteps that are listed in one line.
@@ -542,11 +539,8 @@ const MAX_LISTED_SUPERSTEPS: usize = 12;
 /// Formats a list of supersteps, separated by commas; `...` at the end stands for supersteps beyond the first
 /// [`MAX_LISTED_SUPERSTEPS`].
 fn format_superstep_list(balances: &[usize]) -> String {
-    let shown: Vec<String> = balances
-        .iter()
-        .take(MAX_LISTED_SUPERSTEPS)
-        .map(usize::to_string)
-        .collect();
+    let shown = balances.iter().take(MAX_LISTED_SUPERSTEPS);
+    let shown: Vec<String> = shown.map(usize::to_string).collect();
     let more = if balances.len() > MAX_LISTED_SUPERSTEPS {
         ", ..."
     } else {

@@ -15,6 +15,7 @@ use crate::experiment;
 use crate::output::{Cell, OutputForm, Sheet, Table, text_column};
 use crate::paper::PAPERS;
 use crate::platform;
+use crate::plugin::{PluginEntry, PluginTable};
 use crate::words::format_count;
 
 pub(super) fn print_names(
@@ -38,11 +39,7 @@ pub(super) fn print_names(
 /// it is empty.
 fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
-        Listing::Apps => registry
-            .workloads()
-            .iter()
-            .map(|entry| name_row(entry.name, entry.summary, entry.publication))
-            .collect(),
+        Listing::Apps => plugin_rows(registry.workloads()),
         Listing::Experiments => experiment::built_in_names()
             .map(|name| {
                 let document = experiment::find_built_in_experiment(name)?;
@@ -60,16 +57,8 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
             .iter()
             .map(|paper| name_row(paper.name, paper.title, NO_SOURCE))
             .collect(),
-        Listing::Policies => registry
-            .policies()
-            .iter()
-            .map(|entry| name_row(entry.name, entry.summary, entry.publication))
-            .collect(),
-        Listing::Triggers => registry
-            .triggers()
-            .iter()
-            .map(|entry| name_row(entry.name, entry.summary, entry.publication))
-            .collect(),
+        Listing::Policies => plugin_rows(registry.policies()),
+        Listing::Triggers => plugin_rows(registry.triggers()),
         Listing::Networks => PRESETS
             .iter()
             .map(|preset| name_row(preset.name, preset.summary, NO_SOURCE))
@@ -164,6 +153,11 @@ fn describe_background_loads(registry: &Registry) -> String {
         }
     }
     text
+}
+
+fn plugin_rows<K>(table: &PluginTable<K>) -> Vec<[String; 3]> {
+    let row = |entry: &PluginEntry<K>| name_row(entry.name, entry.summary, entry.publication);
+    table.iter().map(row).collect()
 }
 
 fn name_row(name: &str, summary: &str, source: &str) -> [String; 3] {

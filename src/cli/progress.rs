@@ -71,12 +71,8 @@ pub(super) fn run_with_progress_and_farewell<R>(
             while !is_over() {
                 std::thread::park_timeout(TICK);
             }
-        } else if is_terminal {
-            draw_bar(bar, count, &is_over);
-        } else if bar.prints_lines_without_terminal {
-            print_progress_lines(bar, count, &is_over);
         } else {
-            print_estimate(bar, count, &is_over);
+            show_progress(bar, is_terminal, count, &is_over);
         }
         if !is_done.load(Ordering::Relaxed) {
             interrupt::exit_interrupted(farewell().as_deref());
@@ -108,58 +104,47 @@ impl Drop for EndOfWork<'_> {
     }
 }
 
-/// Draws the progress bar on the terminal again and again until `is_over` returns true; then removes the bar.
-fn draw_bar(bar: &ProgressDisplay, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
-    let mut shown: Option<ProgressBar> = None;
+/// Shows the progress until `is_over` returns true: as a bar on a terminal, otherwise as lines of text at regular intervals or as a
+/// single estimate of the whole duration.
+fn show_progress(
+    bar: &ProgressDisplay,
+    is_terminal: bool,
+    count: &(dyn Fn() -> u64 + Sync),
+    is_over: &dyn Fn() -> bool,
+) {
+    let mut drawn: Option<ProgressBar> = None;
+    let mut next = if bar.prints_lines_without_terminal {
+        LINE_INTERVAL
+    } else {
+        ESTIMATE_TIME
+    };
     poll_progress(count, is_over, |time, count, rate| {
-        if time >= SILENT_TIME {
-            let shown = shown.get_or_insert_with(|| create_progress_bar(bar));
-            shown.set_position(count);
-            shown.set_message(format_progress(bar, time, count, rate));
-            shown.tick();
+        let progress = || format_progress(bar, time, count, rate);
+        if is_terminal {
+            if time >= SILENT_TIME {
+                let drawn = drawn.get_or_insert_with(|| create_progress_bar(bar));
+                drawn.set_position(count);
+                drawn.set_message(progress());
+                drawn.tick();
+            }
+        } else if time >= next {
+            let line = if bar.prints_lines_without_terminal {
+                next += LINE_INTERVAL;
+                Some(progress())
+            } else {
+                let estimate = format_estimate(bar, time, count, rate);
+                next = estimate.as_ref().map_or(next, |_| Duration::MAX);
+                estimate
+            };
+            if let Some(line) = line {
+                // The work continues if the reader of stderr has gone.
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
         }
     });
-    if let Some(shown) = shown {
-        shown.finish_and_clear();
+    if let Some(drawn) = drawn {
+        drawn.finish_and_clear();
     }
-}
-
-/// Prints a line of text about the progress at regular intervals until `is_over` returns true.
-fn print_progress_lines(
-    bar: &ProgressDisplay,
-    count: &(dyn Fn() -> u64 + Sync),
-    is_over: &dyn Fn() -> bool,
-) {
-    let mut next = LINE_INTERVAL;
-    poll_progress(count, is_over, |time, count, rate| {
-        if time >= next {
-            next += LINE_INTERVAL;
-            // The work continues if the reader of stderr has gone.
-            let _ = writeln!(
-                std::io::stderr(),
-                "{}",
-                format_progress(bar, time, count, rate)
-            );
-        }
-    });
-}
-
-/// Prints a single estimate of the whole duration if the computation takes long; returns when `is_over` returns true.
-fn print_estimate(
-    bar: &ProgressDisplay,
-    count: &(dyn Fn() -> u64 + Sync),
-    is_over: &dyn Fn() -> bool,
-) {
-    let mut is_due = true;
-    poll_progress(count, is_over, |time, count, rate| {
-        if is_due
-            && time >= ESTIMATE_TIME
-            && let Some(estimate) = format_estimate(bar, time, count, rate)
-        {
-            is_due = false;
-            let _ = writeln!(std::io::stderr(), "{estimate}");
-        }
-    });
 }
 
 /// Calls `show` at regular times until `is_over` returns true. Its arguments are the time since the start, the number of finished

@@ -117,22 +117,15 @@ impl CompleteSettings {
             .map_err(located)?;
         let mut left_out = None;
         let is_fitted = extends.is_none() && given.get("calibrated_for").is_none();
-        if let Some(own) = chain
-            .last()
-            .filter(|own| is_fitted && own.has_value("calibrated_for"))
+        if let Some(own) = chain.last().filter(|_| is_fitted)
+            && own.value.get("calibrated_for").is_some()
         {
             let given = given.get("platform");
-            let key = given.as_ref().unwrap_or(&own.value["platform"]);
+            let name = platform_text(given.as_ref().unwrap_or(&own.value["platform"]));
             // A platform that is neither named nor given, or that cannot be read, is reported later.
-            let named = platform_text(key);
-            let is_named = named.is_some();
-            let name = named.unwrap_or_default();
-            let opened = shared.get_or_read_platform(&name, limits);
-            if is_named
-                && opened.is_ok_and(|opened| {
-                    !is_listed_built_in_platform(&opened, &calibrated_platform_names(own))
-                })
-            {
+            let opened = name.and_then(|name| shared.get_or_read_platform(&name, limits).ok());
+            let fitted = calibrated_platform_names(own);
+            if opened.is_some_and(|opened| !is_listed_built_in_platform(&opened, &fitted)) {
                 left_out = Some(Arc::clone(own));
                 chain = shared.chain_of_extended_experiments(Some(ONE_READING), &app)?;
             }
@@ -163,12 +156,8 @@ impl CompleteSettings {
 
     /// Merges the built-in settings, the settings of the library and the settings of the user into one list of settings.
     fn join_layers(&self) -> Layers {
-        let source = self
-            .message_passing_library
-            .as_ref()
-            .map(LoadedLibrary::source_text);
-        let library = source.as_deref().zip(self.message_passing_library.as_ref());
-        let library = library.map(|(source, library)| (source, &library.settings[..]));
+        let library = self.message_passing_library.as_ref();
+        let library = library.map(|library| (library.source_text(), &library.settings[..]));
         Layers::join_with_library(&[&self.overridable_settings, &self.user_settings], library)
     }
 
@@ -204,10 +193,8 @@ impl CompleteSettings {
                 .settings
                 .retain(|one| !is_path_within(&one.key, barrier));
         }
-        let flag = |one: PrescribedSetting| KeySetting {
-            value: document::parse_typed_value(&one.value),
-            key: one.key,
-            source_text: one.source,
+        let flag = |one: PrescribedSetting| {
+            KeySetting::new(one.key, one.source, document::parse_typed_value(&one.value))
         };
         self.overridable_settings
             .push_settings_of_source(source, settings.into_iter().map(flag).collect());
@@ -240,17 +227,17 @@ impl CompleteSettings {
             .collect();
         let is_calibrated =
             (!fitted.is_empty()).then(|| is_listed_built_in_platform(platform, &fitted));
-        // Resolved settings name the experiment that they were made from.
-        let named = config
-            .basis
-            .as_ref()
-            .filter(|_| self.topmost_experiment_name == EXTENDS_NOTHING);
-        let named = named.map(|basis| basis.experiment.clone());
-        let giver = || match self.merged_layers.source_and_is_file("calibrated_for") {
-            Some((file, true)) if is_calibrated.is_some() => experiment_name_from_source(file),
+        let experiment = match (
+            &config.basis,
+            self.merged_layers.source_and_is_file("calibrated_for"),
+        ) {
+            // Resolved settings name the experiment that they were made from.
+            (Some(basis), _) if self.topmost_experiment_name == EXTENDS_NOTHING => {
+                basis.experiment.clone()
+            }
+            (_, Some((file, true))) if is_calibrated.is_some() => experiment_name_from_source(file),
             _ => self.topmost_experiment_name.clone(),
         };
-        let experiment = named.unwrap_or_else(giver);
         let remark = |text, fitted: &[String]| BasisRemark {
             text_before_and_after_platform_name: text,
             platform_name: describe_platform_for_message(&config.platform, fitted),

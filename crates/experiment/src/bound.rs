@@ -180,6 +180,10 @@ impl<'e> SuperstepBoundCalculator<'e> {
         if !self.experiment.workload.prescribes_moves() {
             self.raise_bounds_for_initial_hosts(plan, times);
             self.raise_bounds_for_messages(plan, times);
+            // A bound for n moved processes also holds for fewer.
+            for moved in (1..times.len()).rev() {
+                times[moved - 1] = times[moved - 1].max(times[moved]);
+            }
         }
         let barrier = self.barrier_time(plan);
         for time in times.iter_mut() {
@@ -208,10 +212,6 @@ impl<'e> SuperstepBoundCalculator<'e> {
                 times[moved] = times[moved].max(time * ROUNDING_MARGIN);
                 left -= work;
             }
-        }
-        // A bound for n moved processes also holds for fewer.
-        for moved in (1..times.len()).rev() {
-            times[moved - 1] = times[moved - 1].max(times[moved]);
         }
     }
 
@@ -250,9 +250,6 @@ impl<'e> SuperstepBoundCalculator<'e> {
                 times[moved] = times[moved].max(time);
                 moved += 1;
             }
-        }
-        for moved in (1..times.len()).rev() {
-            times[moved - 1] = times[moved - 1].max(times[moved]);
         }
     }
 

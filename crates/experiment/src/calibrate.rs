@@ -154,9 +154,20 @@ pub fn calibrate(
     let of_inside = (!inside.is_empty()).then(|| fit_inside_host_constants(&inside));
     let predicted = predict_message_times(pings, &equations, &fit, of_inside);
     let median_residual = median_residual(pings, &predicted);
-    write_inter_host_constants(&mut file, overhead, bandwidth_factor, source);
+    let between = [
+        ("overhead", overhead.map(in_microseconds)),
+        ("bandwidth_factor", bandwidth_factor.map(Value::from)),
+    ];
+    write_constants(&mut file, source, between);
     if let Some(line) = of_inside {
-        write_inside_host_constants(&mut file, line, in_use.1, source);
+        // The engine multiplies each bandwidth by the factor.
+        let bandwidth = |bandwidth| json!(round_to_fraction(bandwidth / in_use.1, 1e-3));
+        let inside = [
+            ("loopback_overhead", Some(in_microseconds(line.overhead))),
+            ("loopback_bandwidth", line.bandwidth.map(bandwidth)),
+            ("loopback_shared", line.is_bandwidth_shared.map(Value::from)),
+        ];
+        write_constants(&mut file, source, inside);
     }
     if overhead.is_some() || of_inside.is_some() {
         keep_only_library_of_machine(&mut file);
@@ -376,32 +387,13 @@ fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants
     line
 }
 
-/// Writes the fitted constants of messages inside a host, and the source of these constants, into a library file. The bandwidth
-/// is divided by `factor`, because the engine multiplies each bandwidth by this factor.
-fn write_inside_host_constants(
+/// Writes fitted constants of the network, and the source of these constants, into a library file.
+fn write_constants<const N: usize>(
     file: &mut Value,
-    line: InsideHostConstants,
-    factor: f64,
     source: &str,
+    constants: [(&str, Option<Value>); N],
 ) {
-    let bandwidth = line
-        .bandwidth
-        .map(|bandwidth| json!(round_to_fraction(bandwidth / factor, 1e-3)));
-    let found = [
-        (
-            "loopback_overhead",
-            Some(json!(format!(
-                "{} us",
-                round_to_fraction(line.overhead * 1e6, 1e3)
-            ))),
-        ),
-        ("loopback_bandwidth", bandwidth),
-        (
-            "loopback_shared",
-            line.is_bandwidth_shared.map(|is| json!(is)),
-        ),
-    ];
-    for (key, value) in found {
+    for (key, value) in constants {
         let Some(value) = value else { continue };
         // The default has no origin.
         if value != json!(false) {
@@ -409,6 +401,10 @@ fn write_inside_host_constants(
         }
         file["network"][key] = value;
     }
+}
+
+fn in_microseconds(seconds: f64) -> Value {
+    json!(format!("{} us", round_to_fraction(seconds * 1e6, 1e3)))
 }
 
 /// Returns the reasons to doubt a fit, each with the key of the library file to which the doubt applies; the key is `None` if the
@@ -443,28 +439,6 @@ fn reasons_for_doubt(
         doubts.push((None, doubt));
     }
     doubts
-}
-
-/// Writes the fitted overhead and bandwidth factor of messages between hosts, and the source of these constants, into a library
-/// file.
-fn write_inter_host_constants(
-    file: &mut Value,
-    overhead: Option<f64>,
-    factor: Option<f64>,
-    source: &str,
-) {
-    let overhead =
-        overhead.map(|overhead| json!(format!("{} us", round_to_fraction(overhead * 1e6, 1e3))));
-    let found = [
-        ("overhead", overhead),
-        ("bandwidth_factor", factor.map(|factor| json!(factor))),
-    ];
-    for (key, value) in found {
-        if let Some(value) = value {
-            file["network"][key] = value;
-            file["origins"][format!("network.{key}")] = json!(format!("fitted: {source}"));
-        }
-    }
 }
 
 /// Rounds a value to the nearest multiple of `1 / steps`.

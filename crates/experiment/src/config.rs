@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::neutral;
 use super::suite::ONE_READING;
 use crate::registry::Registry;
+use migsim_base::plugin::PluginTable;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_engine::{NetworkModel, PRESETS};
 use migsim_platform::load::{self, LoadKey};
@@ -310,35 +311,35 @@ fn default_seed() -> u64 {
     1
 }
 
+/// Returns the JSON Schema of the keys with which settings choose a plug-in: its name, and the options of each under its name.
+fn section_schema<K>(
+    table: &PluginTable<K>,
+    about: &str,
+    generator: &mut SchemaGenerator,
+) -> Map<String, Value> {
+    let names: Vec<&str> = table.names().collect();
+    let name = json!({ "description": about, "enum": names });
+    let options = table.iter().map(|entry| {
+        let schema = entry.options_schema(generator);
+        (entry.name.to_owned(), schema.to_value())
+    });
+    std::iter::once(("name".to_owned(), name))
+        .chain(options)
+        .collect()
+}
+
 /// Returns the JSON Schema of experiment files, generated from the types; it includes the keys of each application and policy of
 /// `registry`.
 pub fn json_schema(registry: &Registry) -> String {
     let mut generator = SchemaGenerator::default();
-    let mut policy = Map::new();
-    let names: Vec<&str> = registry.policies().names().collect();
-    policy.insert(
-        "name".into(),
-        json!({ "description": "the policy that decides", "enum": names }),
+    let mut policy = section_schema(
+        registry.policies(),
+        "the policy that decides",
+        &mut generator,
     );
-    for entry in registry.policies() {
-        policy.insert(
-            entry.name.into(),
-            entry.options_schema(&mut generator).to_value(),
-        );
-    }
-    let mut trigger = Map::new();
-    let names: Vec<&str> = registry.triggers().names().collect();
-    trigger.insert(
-        "name".into(),
-        json!({ "description": "the trigger that decides when the policy is called", "enum": names }),
-    );
-    trigger.insert("only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is skipped if it costs more time than it could gain in the remaining supersteps" }));
-    for entry in registry.triggers() {
-        trigger.insert(
-            entry.name.into(),
-            entry.options_schema(&mut generator).to_value(),
-        );
-    }
+    let about = "the trigger that decides when the policy is called";
+    let mut trigger = section_schema(registry.triggers(), about, &mut generator);
+    trigger.shift_insert(1, "only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is skipped if it costs more time than it could gain in the remaining supersteps" }));
     policy.insert(
         "trigger".into(),
         json!({

@@ -9,92 +9,75 @@ use serde_json::Value;
 
 use super::settings::Layers;
 
-/// A setting that only former versions of the simulator had, and the setting that replaces it in this version.
-struct FormerSetting {
-    /// The last version of the simulator that had the setting.
-    last_version: &'static str,
-    /// The key of the setting in former versions, with dots between its parts.
-    former_key: &'static str,
-    /// The value of the former key to which the counterpart corresponds.
-    former_value: &'static str,
-    /// The key and the value in this version that replace the former setting.
-    replacement_key_and_value: (&'static str, &'static str),
-}
+/// The last version of the simulator that had the former settings.
+const FORMER_VERSION: &str = "0.2.0";
 
-const FORMER: [FormerSetting; 2] = [
-    FormerSetting {
-        last_version: "0.2.0",
-        former_key: "policy.migbsp.communication_pattern",
-        former_value: "one-kept",
-        replacement_key_and_value: ("policy.migbsp.patterns", "kept"),
-    },
-    FormerSetting {
-        last_version: "0.2.0",
-        former_key: "policy.migbsp-2007.communication_pattern",
-        former_value: "one-kept",
-        replacement_key_and_value: ("policy.migbsp-2007.patterns", "kept"),
-    },
+/// The policies whose former setting `communication_pattern=one-kept` is `patterns=kept` in this version.
+const FORMER_PATTERNS: [&str; 2] = ["migbsp", "migbsp-2007"];
+
+/// Keys that this version does not have, each with its object and the only value that it could usefully have.
+const REMOVED_KEYS: [(&str, &str, &str); 4] = [
+    ("/policy/migbsp", "viability", "\"tested\""),
+    ("/policy/bandit", "exploration", "1.0"),
+    ("/policy/authors-2015", "own_latency", "\"0.000001 s\""),
+    ("/policy/trigger/meta-balancer", "utilisation", "0.9"),
 ];
-
-/// Keys that did not exist in a former version: the version, the JSON pointer of the key, and the value that describes the
-/// behaviour of that version.
-const KEYS_ADDED_SINCE: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
 
 /// Adds the keys that did not exist in the former `version` to a complete experiment that this former version wrote.
 pub fn add_keys_missing_in_version(experiment: &mut Value, version: &str) {
-    for (_, pointer, value) in KEYS_ADDED_SINCE.iter().filter(|(of, ..)| *of == version) {
-        let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-        let object = experiment
-            .pointer_mut(object)
-            .and_then(Value::as_object_mut);
-        if let Some(object) = object {
-            object.entry(key).or_insert_with(|| (*value).into());
-        }
+    let call = experiment.pointer_mut("/costs/call");
+    if version == FORMER_VERSION
+        && let Some(call) = call.and_then(Value::as_object_mut)
+    {
+        call.entry("after_last").or_insert(true.into());
     }
 }
 
 /// Replaces settings of former versions by the settings of this version. If the settings contain both keys, the value of the new
 /// key is kept.
 pub(super) fn replace_former_settings(settings: &mut Value) {
-    for former in &FORMER {
-        let Some((object, key)) = former.former_key.rsplit_once('.') else {
-            continue;
-        };
-        let object = settings.pointer_mut(&format!("/{}", object.replace('.', "/")));
-        let Some(object) = object.and_then(Value::as_object_mut) else {
-            continue;
-        };
-        if object
-            .get(key)
-            .is_some_and(|value| value == former.former_value)
+    for (object, key, value) in REMOVED_KEYS {
+        let object = settings.pointer_mut(object).and_then(Value::as_object_mut);
+        if let Some(object) = object
+            && object
+                .get(key)
+                .is_some_and(|given| given.to_string() == value)
         {
-            object.remove(key);
-            let (now, value) = former.replacement_key_and_value;
-            let now = now.rsplit('.').next().unwrap_or(now);
-            object.entry(now).or_insert_with(|| value.into());
+            object.shift_remove(key);
+        }
+    }
+    for policy in FORMER_PATTERNS {
+        let options = settings.pointer_mut(&format!("/policy/{policy}"));
+        if let Some(options) = options.and_then(Value::as_object_mut)
+            && options
+                .get("communication_pattern")
+                .is_some_and(|value| value == "one-kept")
+        {
+            options.remove("communication_pattern");
+            options.entry("patterns").or_insert("kept".into());
         }
     }
 }
 
 /// Returns a note for each setting of the user that only former versions of the simulator had.
 pub(super) fn former_setting_notes(given: &Layers) -> Vec<String> {
-    let found = FORMER.iter().filter(|former| {
-        let value = given.get(former.former_key);
-        value.is_some_and(|value| value == former.former_value)
-    });
-    let note = |former: &FormerSetting| {
-        let FormerSetting {
-            last_version: version,
-            former_key: key,
-            former_value: value,
-            replacement_key_and_value: now,
-        } = former;
+    let key = |policy: &&str| format!("policy.{policy}.communication_pattern");
+    let is_former = |policy: &&str| {
+        given
+            .get(&key(policy))
+            .is_some_and(|value| value == "one-kept")
+    };
+    let note = |policy: &str| {
         format!(
-            "`{key}={value}` is a setting of migsim up to version {version}; migsim now reads it as `{}={}`",
-            now.0, now.1
+            "`{}=one-kept` is a setting of migsim up to version {FORMER_VERSION}; migsim now reads it as `policy.{policy}.patterns=kept`",
+            key(&policy)
         )
     };
-    found.map(note).collect()
+    FORMER_PATTERNS
+        .into_iter()
+        .filter(is_former)
+        .map(note)
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::settings::KeySetting;
@@ -142,77 +144,52 @@ fn missing_file_problem(name: &str) -> Problem {
         ))
 }
 
+/// The keys of a library file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LibraryFile {
+    #[serde(rename = "schema")]
+    _schema: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default, rename = "description")]
+    _description: IgnoredAny,
+    #[serde(default, rename = "measured")]
+    _measured: IgnoredAny,
+    #[serde(default)]
+    network: Map<String, Value>,
+    #[serde(default)]
+    runtime: Map<String, Value>,
+    #[serde(default)]
+    origins: BTreeMap<String, String>,
+    #[serde(default)]
+    machine: BTreeMap<String, String>,
+}
+
 /// Reads the settings, their sources and the facts about the machine from the document of a library.
 fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
-    let Some(keys) = document.value.as_object() else {
-        return Err(document
-            .problem_at(
-                "",
-                "expected a JSON object with the settings of an MPI library, `{...}`",
-            )
-            .hint("name a file that `migsim calibrate --out` has written")
-            .into());
-    };
-    let mut problems = Vec::new();
-    if keys.get("schema").and_then(Value::as_str) != Some(LIBRARY_SCHEMA) {
+    if document.value["schema"] != LIBRARY_SCHEMA {
         let message = format!(
             "the key `schema` is not `{LIBRARY_SCHEMA}`, so that this is no file of an MPI library"
         );
         let problem = document.problem_at("schema", message);
-        problems.push(problem.hint("name a file that `migsim calibrate --out` has written"));
+        return Err(problem
+            .hint("name a file that `migsim calibrate --out` has written")
+            .into());
     }
-    let mut library = LoadedLibrary {
-        name: String::new(),
+    let file: LibraryFile = document.deserialize()?;
+    let mut settings = Vec::new();
+    for (key, keys) in [("network", file.network), ("runtime", file.runtime)] {
+        push_nested_settings(document, key, &Value::Object(keys), &mut settings);
+    }
+    Ok(LoadedLibrary {
+        name: file.name,
         path_and_sha256: None,
-        settings: Vec::new(),
-        origins: BTreeMap::new(),
-        machine_facts: BTreeMap::new(),
-    };
-    for (key, value) in keys {
-        match (key.as_str(), value) {
-            ("schema" | "description" | "measured", _) => {}
-            ("name", Value::String(name)) => library.name.clone_from(name),
-            ("network" | "runtime", Value::Object(_)) => {
-                push_nested_settings(document, key, value, &mut library.settings);
-            }
-            ("origins", Value::Object(origins)) => library.origins = texts_by_key(origins),
-            ("machine", Value::Object(machine)) => library.machine_facts = texts_by_key(machine),
-            ("name" | "network" | "runtime" | "origins" | "machine", _) => {
-                let kind = if key == "name" { "a text" } else { "an object" };
-                let message = format!("the value of `{key}` is not {kind}");
-                let problem = document.problem_at(key, message);
-                problems.push(problem.hint(format!("write {kind}")));
-            }
-            _ => {
-                let problem = document.problem_at(
-                    key,
-                    format!("unknown key `{key}` in the file of an MPI library"),
-                );
-                problems.push(problem.with_known_names("keys", LIBRARY_KEYS));
-            }
-        }
-    }
-    Error::unless_empty(problems).map(|()| library)
+        settings,
+        origins: file.origins,
+        machine_facts: file.machine,
+    })
 }
-
-fn texts_by_key(object: &Map<String, Value>) -> BTreeMap<String, String> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let pairs = object.iter();
-    pairs
-        .map(|(key, value)| (key.clone(), text(value)))
-        .collect()
-}
-
-const LIBRARY_KEYS: [&str; 8] = [
-    "description",
-    "machine",
-    "measured",
-    "name",
-    "network",
-    "origins",
-    "runtime",
-    "schema",
-];
 
 /// Appends the settings in a JSON object of a library file to `settings`: one setting for each constant of the network and for
 /// each key of the runtime and of the barrier.
@@ -233,11 +210,8 @@ fn push_nested_settings(
             let place = document.locate(key);
             let place =
                 place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
-            settings.push(KeySetting {
-                key: key.to_owned(),
-                source_text: format!("{}{place}", document.source),
-                value: value.clone(),
-            });
+            let source = format!("{}{place}", document.source);
+            settings.push(KeySetting::new(key, source, value.clone()));
         }
     }
 }

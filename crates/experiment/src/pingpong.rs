@@ -34,6 +34,11 @@ pub struct MeasuredMessages {
 /// same time.
 type MessageRow<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
 
+fn row_problem(source: &str, line: usize, message: impl Into<String>, hint: &str) -> Problem {
+    let problem = Problem::new(message).source(source);
+    problem.at_line_column(line, 1).hint(hint)
+}
+
 /// Reads a table of measured messages; `between` gives the names of the two hosts for tables without host names.
 ///
 /// # Errors
@@ -54,9 +59,8 @@ pub fn read_measured_messages(
             let message = format!(
                 "the row is about the hosts `{from}` and `{to}`, but `--between` names other hosts"
             );
-            let problem = Problem::new(message).source(source).at_line_column(line, 1);
             let hint = "leave out `--between`: the columns `from` and `to` of the table already name the hosts";
-            problems.push(problem.hint(hint));
+            problems.push(row_problem(source, line, message, hint));
             break;
         }
         let Some((from, to)) = hosts.or(between) else {
@@ -163,11 +167,10 @@ fn parse_csv_rows<'t>(
             .zip(places)
             .filter(|(_, place)| place.is_none())
         {
-            let problem = Problem::new(format!("the table has no column `{column}`"));
-            problems.push(problem.source(source).at_line_column(1, 1).hint(format!(
-                "name the columns in the first line: `{}`",
-                REQUIRED_COLUMNS.join(",")
-            )));
+            let message = format!("the table has no column `{column}`");
+            let columns = REQUIRED_COLUMNS.join(",");
+            let hint = format!("name the columns in the first line: `{columns}`");
+            problems.push(row_problem(source, 1, message, &hint));
         }
         return Vec::new();
     };
@@ -179,11 +182,8 @@ fn parse_csv_rows<'t>(
             let (fields, columns) = (cells.len(), names.len());
             let message =
                 format!("the row has {fields} fields, but the table has {columns} columns");
-            let problem = Problem::new(message)
-                .source(source)
-                .at_line_column(number, 1);
             let hint = "write numbers with a decimal point instead of a comma, and name each column in the first line";
-            problems.push(problem.hint(hint));
+            problems.push(row_problem(source, number, message, hint));
             continue;
         }
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
@@ -193,12 +193,12 @@ fn parse_csv_rows<'t>(
                 let hosts = Some((cell(from), cell(to)));
                 rows.push((number, hosts, bytes, time, is_exchange));
             }
-            _ => problems.push(
-                Problem::new("the row lacks a size in bytes or a time in seconds above 0")
-                    .source(source)
-                    .at_line_column(number, 1)
-                    .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
-            ),
+            _ => problems.push(row_problem(
+                source,
+                number,
+                "the row lacks a size in bytes or a time in seconds above 0",
+                "write the size in bytes and the time in seconds, for example `1024` and `0.0004`",
+            )),
         }
     }
     rows
@@ -222,9 +222,12 @@ fn parse_benchmark_rows<'t>(
         } else if line.contains("Size") && line.contains("(us)") && line.contains("atency") {
             place = Some(1); // OSU; later columns are percentiles
         } else if line.contains("(MB/s)") && line.contains("Size") {
-            let problem = Problem::new("the table holds bandwidths, not times of messages");
-            let problem = problem.source(source).at_line_column(number, 1);
-            problems.push(problem.hint("run osu_latency or IMB PingPong, which measure times"));
+            problems.push(row_problem(
+                source,
+                number,
+                "the table holds bandwidths, not times of messages",
+                "run osu_latency or IMB PingPong, which measure times",
+            ));
             return rows;
         } else if line.contains("#bytes") {
             let times = words.iter().position(|word| *word == "t[usec]");
@@ -234,12 +237,12 @@ fn parse_benchmark_rows<'t>(
         {
             match words.get(place).and_then(|word| parse_positive(word)) {
                 Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
-                None => problems.push(
-                    Problem::new("the row lacks a time in microseconds above 0")
-                        .source(source)
-                        .at_line_column(number, 1)
-                        .hint("repeat the benchmark so that it prints more digits of the times, or remove the row"),
-                ),
+                None => problems.push(row_problem(
+                    source,
+                    number,
+                    "the row lacks a time in microseconds above 0",
+                    "repeat the benchmark so that it prints more digits of the times, or remove the row",
+                )),
             }
         } else {
             place = place.filter(|_| !words.is_empty() && line.trim_start().starts_with('#'));

@@ -14,10 +14,7 @@ use super::resolve::Experiment;
 use super::starts::StaticPlacementMakespan;
 use migsim_base::error::{Error, InternalFault, Problem, catch_panic};
 use migsim_base::units::HostId;
-use migsim_bsp::{
-    CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario,
-    Setup, SuperstepBeginnings, simulate,
-};
+use migsim_bsp::{Memo, MemoBudget, Recorder, RunOutcome, Scenario, Setup, simulate};
 use migsim_policies::{BarrierProbe, Measures, Never, Policy, SharedSnapshot};
 
 /// The result of running one scenario.
@@ -93,47 +90,14 @@ impl Progress {
 /// Whether all runs of this program shall stop.
 static ARE_ALL_STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Recorder that counts each simulated superstep in the progress and forwards all records to another recorder.
-struct SuperstepCounter<'a> {
-    progress: &'a Progress,
-    inner_recorder: &'a mut dyn Recorder,
-}
-
-impl Recorder for SuperstepCounter<'_> {
-    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        self.progress
-            .simulated_supersteps
-            .fetch_add(1, Ordering::Relaxed);
-        self.inner_recorder
-            .on_superstep(superstep, measures, placement);
-    }
-
-    fn on_beginnings(&mut self, beginnings: SuperstepBeginnings<'_>) {
-        self.inner_recorder.on_beginnings(beginnings);
-    }
-
-    fn on_call(&mut self, call: &CallRecord) {
-        self.inner_recorder.on_call(call);
-    }
-
-    fn on_migration(&mut self, migration: &MigrationRecord) {
-        self.inner_recorder.on_migration(migration);
+/// Recorder that counts each simulated superstep in the progress.
+impl Recorder for &Progress {
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {
+        self.simulated_supersteps.fetch_add(1, Ordering::Relaxed);
     }
 
     fn is_stopped(&self) -> bool {
-        self.progress.is_stop_requested() || self.inner_recorder.is_stopped()
-    }
-
-    fn wants_critical_path(&self) -> bool {
-        self.inner_recorder.wants_critical_path()
-    }
-
-    fn wants_transfer_times(&self) -> bool {
-        self.inner_recorder.wants_transfer_times()
-    }
-
-    fn on_critical_path(&mut self, path: CriticalPath) {
-        self.inner_recorder.on_critical_path(path);
+        self.is_stop_requested()
     }
 }
 
@@ -370,11 +334,9 @@ impl Experiment {
             ..self.scenario_setup(scenario)
         };
         let start = ThreadTime::now();
-        let mut recorder = SuperstepCounter {
-            progress,
-            inner_recorder: recorder,
-        };
-        let outcome = catch_panic(|| simulate(&setup, policy, &mut recorder))
+        let mut progress = progress;
+        let mut recorders: Vec<&mut dyn Recorder> = vec![&mut progress, recorder];
+        let outcome = catch_panic(|| simulate(&setup, policy, &mut recorders))
             .unwrap_or_else(|text| Err(self.panic_error(scenario, &text)))
             .map_err(|error| self.name_policy_in_error(self.add_settings_to_error(error)))?;
         self.workload.failure().map_or(Ok(()), Err)?;

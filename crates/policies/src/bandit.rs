@@ -5,10 +5,10 @@
 //! t_k   mean time of a superstep from call k to call k + 1, with the cost of call k and its moves: (start of call k + 1 − start of call k) / supersteps
 //! r_k   reward of call k: t_min / t_k, with the smallest t so far; in (0, 1], since UCB1 requires bounded rewards
 //! X_j   mean reward of the n_j calls of strategy j; n is the number of all calls
-//! UCB1  each strategy once, in the order of `strategies`; then argmax X_j + exploration·√(2·ln n / n_j), ties go to the first strategy
+//! UCB1  each strategy once, in the order of `strategies`; then argmax X_j + √(2·ln n / n_j), ties go to the first strategy
 //! ```
 //! A [trigger](super::trigger) determines when calls take place. The choice depends only on simulated times, so that a repeated
-//! run has the same calls. With the exploration 1 of the paper, the regret (the loss compared with always choosing the best
+//! run has the same calls. The regret (the loss compared with always choosing the best
 //! strategy) grows at most with ln n, if the rewards of a strategy are drawn independently from one distribution.
 //!
 //! Two choices are not in the paper: the definition of the reward (the paper only requires bounded rewards), and the strategies
@@ -38,9 +38,6 @@ pub struct BanditOptions {
     /// The strategies among which the bandit chooses, at least one. A variant follows the name of its strategy, as in
     /// `greedy/charm-8`; `never` leaves all processes where they are.
     pub strategies: Vec<String>,
-    /// Weight of the term that favours strategies that were called seldom so far; 1 in UCB1. With 0 the bandit always takes the
-    /// strategy with the best mean reward so far.
-    pub exploration: f64,
 }
 
 impl Default for BanditOptions {
@@ -49,7 +46,6 @@ impl Default for BanditOptions {
             strategies: ["refine", "greedy-refine", "diffusion", NEVER]
                 .map(str::to_owned)
                 .to_vec(),
-            exploration: 1.0,
         }
     }
 }
@@ -62,7 +58,6 @@ impl PolicyOptions for BanditOptions {
     }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
-        strategy::check_not_negative([("exploration", self.exploration)])?;
         if self.strategies.is_empty() {
             return Err(Problem::new("the list `strategies` is empty")
                 .key("strategies")
@@ -74,7 +69,7 @@ impl PolicyOptions for BanditOptions {
         let mut used = strategies.iter().flatten();
         let needs_communication = used.any(|one| one.needs_communication());
         Ok(Box::new(Bandit {
-            arms: Arms::new(strategies.len(), self.exploration),
+            arms: Arms::new(strategies.len()),
             strategy_names: self.strategies,
             strategies,
             needs_communication,
@@ -114,7 +109,6 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
 
 #[derive(Clone, Debug)]
 struct Arms {
-    exploration: f64,
     /// The number of calls of each strategy, and the sum of 1/t over these calls \[1/s\], where t is the mean time of a superstep
     /// until the next call.
     results: Vec<(u32, f64)>,
@@ -123,9 +117,8 @@ struct Arms {
 }
 
 impl Arms {
-    fn new(count: usize, exploration: f64) -> Self {
+    fn new(count: usize) -> Self {
         Self {
-            exploration,
             results: vec![(0, 0.0); count],
             min_superstep_time: f64::INFINITY,
         }
@@ -148,7 +141,7 @@ impl Arms {
             let (calls, inverse_times) = self.results[arm];
             let reward = self.min_superstep_time * inverse_times / f64::from(calls);
             let bonus = 2.0 * f64::from(total).ln() / f64::from(calls);
-            -(reward + self.exploration * bonus.sqrt())
+            -(reward + bonus.sqrt())
         };
         let best = strategy::candidate_with_min_key(0..self.results.len(), None, loss);
         best.unwrap_or(0)
@@ -214,8 +207,8 @@ mod tests {
     use super::*;
 
     /// The strategies of some calls, where calls of strategy j are followed by supersteps of the time `times[j]`.
-    fn choices(exploration: f64, times: &[f64], calls: usize) -> Vec<usize> {
-        let mut arms = Arms::new(times.len(), exploration);
+    fn choices(times: &[f64], calls: usize) -> Vec<usize> {
+        let mut arms = Arms::new(times.len());
         let mut call = |_| {
             let arm = arms.choose_arm();
             arms.record_superstep_time(arm, times[arm]);
@@ -228,11 +221,9 @@ mod tests {
     fn the_strategy_with_the_best_bound_is_called() {
         // Rewards 1/2 and 1. After 0 and 1 once each both bounds have √(2 ln 2): 1. n = 3: 0.5 + √(2 ln 3) = 1.982 against 1 + √(ln 3) = 2.048: 1.
         // n = 4: 0.5 + √(2 ln 4) = 2.165 against 1 + √(2/3 · ln 4) = 1.961: 0.
-        assert_eq!(choices(1.0, &[2.0, 1.0], 5), [0, 1, 1, 1, 0]);
-        // Without exploration the best one keeps all calls after the first round; of equal ones the first.
-        assert_eq!(choices(0.0, &[2.0, 1.0, 1.0], 6), [0, 1, 2, 1, 1, 1]);
+        assert_eq!(choices(&[2.0, 1.0], 5), [0, 1, 1, 1, 0]);
         // The paper bounds the calls of a strategy whose reward is less by d: 8 ln n / d² + 1 + π²/3.
-        let calls = choices(1.0, &[2.0, 1.0], 4000);
+        let calls = choices(&[2.0, 1.0], 4000);
         let worse = calls.iter().filter(|&&arm| arm == 0).count() as f64;
         assert!(worse <= 8.0 * 4000.0_f64.ln() / 0.25 + 1.0 + std::f64::consts::PI.powi(2) / 3.0);
     }
@@ -245,19 +236,16 @@ mod tests {
         ] {
             let options = BanditOptions {
                 strategies: vec![name.into()],
-                ..BanditOptions::default()
             };
             let error = options.policy().unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
         let none = BanditOptions {
             strategies: Vec::new(),
-            ..BanditOptions::default()
         };
         assert!(none.policy().is_err());
         let gossip = BanditOptions {
             strategies: vec!["inform-and-transfer/gossip".into()],
-            exploration: 0.0,
         };
         assert!(
             gossip.policy().unwrap().uses_seed()

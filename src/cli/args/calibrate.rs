@@ -10,11 +10,11 @@ use super::settings::MemoryArguments;
 use crate::cli::complete;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct CalibrateArguments {
+pub(crate) struct CalibrateArguments {
     /// The platform on which the table of messages was measured: a file (JSON or `SimGrid` XML) or a built-in name. Not needed if
     /// all processes ran on one host
     #[arg(long, value_name = "FILE", required_unless_present = "program", value_parser = complete::platform_parser(), hide_possible_values = true)]
-    pub(in crate::cli) platform: Option<String>,
+    pub(crate) platform: Option<String>,
     /// The table of measured messages: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB
     /// `PingPong`
     #[arg(
@@ -23,29 +23,29 @@ pub(in crate::cli) struct CalibrateArguments {
         required_unless_present = "program",
         conflicts_with = "program"
     )]
-    pub(in crate::cli) table: Option<PathBuf>,
+    pub(crate) table: Option<PathBuf>,
     /// The two hosts of the messages if the table does not name them, or the hosts on which the command after `--` starts its
     /// processes
     #[arg(long, value_name = "HOST,HOST")]
-    pub(in crate::cli) between: Option<String>,
+    pub(crate) between: Option<String>,
     /// The library whose values are kept for all settings that are not fitted (see `migsim list libraries`), or a library file
     /// [default: the library of the measured MPI, else open-mpi]
     #[arg(long, value_name = "NAME|FILE", value_parser = complete::library_parser(), hide_possible_values = true)]
-    pub(in crate::cli) library: Option<String>,
+    pub(crate) library: Option<String>,
     /// Write the calibrated library into this file, which `--library` accepts
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Keep the calibrated library as the default for recorded traces that have no library; `--library` overrides it
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) default: bool,
+    pub(crate) default: bool,
     /// Write the library even if the fit is doubtful; without this flag, a doubtful fit writes nothing and exits with 1
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) accept: bool,
+    pub(crate) accept: bool,
     /// The command after `--` that starts two MPI processes, which measure the times of messages between them
     #[arg(value_name = "COMMAND", last = true)]
-    pub(in crate::cli) program: Vec<String>,
+    pub(crate) program: Vec<String>,
     #[command(flatten)]
-    pub(in crate::cli) form: OutputFormArguments,
+    pub(crate) form: OutputFormArguments,
     #[command(flatten)]
-    pub(in crate::cli) memory: MemoryArguments,
+    pub(crate) memory: MemoryArguments,
 }

@@ -9,45 +9,45 @@ use super::{OUTPUT, QUESTION};
 use crate::units::{InvalidProcessNumber, ProcessId};
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ExplainArguments {
+pub(crate) struct ExplainArguments {
     /// The experiment or the run folder, and further settings
     #[command(flatten)]
-    pub(in crate::cli) settings: SettingsArguments,
+    pub(crate) settings: SettingsArguments,
     /// The superstep after which the rescheduling call takes place, counted from 1
     ///
     /// Without it, an overview of all calls is printed.
     #[arg(long, value_name = "N", value_parser = parse_whole_number, help_heading = QUESTION)]
-    pub(in crate::cli) superstep: Option<u64>,
+    pub(crate) superstep: Option<u64>,
     /// Explain what happened to this process, written as in the output (p24) or as a number (24)
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
-    pub(in crate::cli) process: Option<u64>,
+    pub(crate) process: Option<u64>,
     /// Explain why this process was not moved
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = QUESTION)]
-    pub(in crate::cli) why_not: Option<u64>,
+    pub(crate) why_not: Option<u64>,
     /// Print the sentences and the numbers in them as JSON
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) json: bool,
+    pub(crate) json: bool,
     /// Also write the answer as an HTML page into this file
     ///
     /// If the answer is the overview, the page describes each call in words.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(in crate::cli) html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  migsim snapshot --app lu --n 1000 --procs 25 --superstep 100 --out barrier.json\n  migsim decide barrier.json"
 )]
-pub(in crate::cli) struct SnapshotArguments {
+pub(crate) struct SnapshotArguments {
     /// The experiment or the run folder, and further settings
     #[command(flatten)]
-    pub(in crate::cli) settings: SettingsArguments,
+    pub(crate) settings: SettingsArguments,
     /// The superstep at whose end the barrier is, counted from 1
     #[arg(long, value_name = "N", value_parser = parse_whole_number, help_heading = QUESTION)]
-    pub(in crate::cli) superstep: u64,
+    pub(crate) superstep: u64,
     /// Write the state at the barrier into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Parses a text as a whole number that is not negative.

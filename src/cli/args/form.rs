@@ -8,7 +8,7 @@ use crate::output::OutputForm;
 
 /// The flags of a command that determine the format of its printed results.
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct OutputFormArguments {
+pub(crate) struct OutputFormArguments {
     /// Print the results as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
     #[arg(long, value_parser = named_value_parser(&FORMS), help_heading = OUTPUT)]
     pub(super) format: Option<OutputForm>,
@@ -27,19 +27,19 @@ const FORMS: [(&str, OutputForm); 4] = [
 
 impl OutputFormArguments {
     /// Returns the format in which results are printed: the format that `--json` or `--format` requests, or aligned columns.
-    pub(in crate::cli) fn output_form(self) -> OutputForm {
+    pub(crate) fn output_form(self) -> OutputForm {
         let json = self.json.then_some(OutputForm::Json);
         json.or(self.format).unwrap_or_default()
     }
 
     /// Returns whether `--json` or `--format` is given.
-    pub(in crate::cli) fn is_requested(self) -> bool {
+    pub(crate) fn is_requested(self) -> bool {
         self.json || self.format.is_some()
     }
 
     /// Returns the format in which results are printed. With `--quiet`, results are printed only if `--json` or `--format`
     /// requests a format; otherwise the function returns `None`.
-    pub(in crate::cli) fn output_form_unless_quiet(self, is_quiet: bool) -> Option<OutputForm> {
+    pub(crate) fn output_form_unless_quiet(self, is_quiet: bool) -> Option<OutputForm> {
         (self.is_requested() || !is_quiet).then(|| self.output_form())
     }
 }

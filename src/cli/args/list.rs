@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(in crate::cli) enum Listing {
+pub(crate) enum Listing {
     Apps,
     Experiments,
     Libraries,
@@ -16,7 +16,7 @@ pub(in crate::cli) enum Listing {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(in crate::cli) enum Format {
+pub(crate) enum Format {
     #[value(alias = "zones")]
     Platform,
     Experiment,

@@ -11,31 +11,31 @@ use crate::sweep::{Shard, ValuesSpec};
 
 /// The flags that define an experiment and the parameters that are varied in its runs.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct VariedArguments {
+pub(crate) struct VariedArguments {
     #[command(flatten)]
-    pub(in crate::cli) settings: SettingsArguments,
+    pub(crate) settings: SettingsArguments,
 
     /// Run the experiment with each of several values of a key
     ///
     /// A key is a path or a short name: policy, platform and others, or the name of a flag of an application or policy.
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
-    pub(in crate::cli) vary: Vec<(String, String)>,
+    pub(crate) vary: Vec<(String, String)>,
     /// The seeds with which each combination of values is run
     #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, conflicts_with = "seed", help_heading = VARIED)]
-    pub(in crate::cli) seeds: Option<ValuesSpec>,
+    pub(crate) seeds: Option<ValuesSpec>,
 }
 
 /// The flags of a command that simulates many runs, for its output and the number of threads.
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct OutputAndThreadArguments {
+pub(crate) struct OutputAndThreadArguments {
     #[command(flatten)]
-    pub(in crate::cli) form: OutputFormArguments,
+    pub(crate) form: OutputFormArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
-    pub(in crate::cli) quiet: bool,
+    pub(crate) quiet: bool,
     /// The number of threads that simulate runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
-    pub(in crate::cli) threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
 }
 
 /// Parses which part of the runs is simulated, written as `I/N` (part I of N parts).

@@ -10,7 +10,7 @@ use super::settings::MemoryArguments;
 use crate::cli::complete;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum PlatformCommand {
+pub(crate) enum PlatformCommand {
     /// Show a platform: clusters and hosts, routes between clusters, unused links, and unusual values
     #[command(
         after_help = "Examples:\n  migsim platform show ufrgs\n  migsim platform show platform.xml --svg platform.svg\n  migsim platform show ufrgs --format csv"
@@ -55,7 +55,7 @@ pub(in crate::cli) enum PlatformCommand {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(in crate::cli) enum PlatformFormat {
+pub(crate) enum PlatformFormat {
     /// The XML format of SimGrid, version 4.1, which SimGrid 3.x and 4.x read
     Simgrid,
 }

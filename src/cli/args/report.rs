@@ -9,24 +9,24 @@ use super::figure::FigureArguments;
 use crate::units::Bytes;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ReportArguments {
+pub(crate) struct ReportArguments {
     /// The folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written
     #[arg(value_name = "FOLDER")]
-    pub(in crate::cli) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Write the page into this file [default: report.html in the folder]; with `--figure`, write the figure into this file
     /// [default: NAME.svg]
     #[arg(long, short, value_name = "FILE")]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Draw a figure for an article instead of the page
     ///
     /// Names of figures of a run: gantt, makespan, placement, supersteps; of a sweep: lines, heat. The name all draws every
     /// figure into the folder `--out` [default: here], and list prints the names of the figures that can be drawn from the
     /// folder.
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
-    pub(in crate::cli) figure: Option<String>,
+    pub(crate) figure: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) style: FigureArguments,
+    pub(crate) style: FigureArguments,
     /// Refuse work whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
     #[arg(long, value_name = "SIZE")]
-    pub(in crate::cli) memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
 }

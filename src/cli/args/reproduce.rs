@@ -13,39 +13,39 @@ use crate::cli::threads;
 use crate::units::Bytes;
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ReproduceArguments {
+pub(crate) struct ReproduceArguments {
     /// The paper to reproduce (see `migsim list papers`), all for every paper, or the name of a study
     ///
     /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
     /// authors-2015, recorded calls of the authors' own program, decided again.
     #[arg(default_value = "all", value_parser = complete::paper_parser(), hide_possible_values = true)]
-    pub(in crate::cli) paper: String,
+    pub(crate) paper: String,
     /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in recorded calls]
     #[arg(long, value_name = "DIR")]
-    pub(in crate::cli) cases: Option<PathBuf>,
+    pub(crate) cases: Option<PathBuf>,
     /// Set any key of the experiments in every run of the papers; `NAME:KEY` is a key of one experiment, `platform:KEY` one of the
     /// platforms. Settings in which the runs of a table differ keep their values
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, conflicts_with = "out")]
-    pub(in crate::cli) settings: Vec<(String, String)>,
+    pub(crate) settings: Vec<(String, String)>,
     /// Also write a Markdown page, a CSV table and figures for each paper into this folder; with `--figure`, write only the
     /// figure [default: here]
     #[arg(long, value_name = "DIR")]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) form: OutputFormArguments,
+    pub(crate) form: OutputFormArguments,
     /// Draw a figure for an article instead of printing tables, into the file PAPER-NAME.svg: errors, gains, overheads, times
     /// or all; list: print the names of the figures
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
-    pub(in crate::cli) figure: Option<String>,
+    pub(crate) figure: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) style: FigureArguments,
+    pub(crate) style: FigureArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short)]
-    pub(in crate::cli) quiet: bool,
+    pub(crate) quiet: bool,
     /// The number of threads that simulate papers and their runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
-    pub(in crate::cli) threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
     /// Refuse work whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
     #[arg(long, value_name = "SIZE")]
-    pub(in crate::cli) memory_limit: Option<Bytes>,
+    pub(crate) memory_limit: Option<Bytes>,
 }

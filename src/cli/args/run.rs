@@ -36,19 +36,19 @@ use crate::cli::threads;
     clippy::struct_excessive_bools,
     reason = "each switch is a flag of its own"
 )]
-pub(in crate::cli) struct RunArguments {
+pub(crate) struct RunArguments {
     #[command(flatten)]
-    pub(in crate::cli) settings: SettingsArguments,
+    pub(crate) settings: SettingsArguments,
 
     /// Write the results of the run into this folder
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Replace the results in the folder if they come from a run with other settings
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) force: bool,
+    pub(crate) force: bool,
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
     #[arg(long, requires = "out", help_heading = OUTPUT)]
-    pub(in crate::cli) processes: bool,
+    pub(crate) processes: bool,
     /// Also write the results as one HTML page
     ///
     /// The default name is report.html, in the folder of `--out` if there is one.
@@ -57,35 +57,35 @@ pub(in crate::cli) struct RunArguments {
         clippy::option_option,
         reason = "how clap tells a flag without its value"
     )]
-    pub(in crate::cli) report: Option<Option<PathBuf>>,
+    pub(crate) report: Option<Option<PathBuf>>,
     /// Also write the activity of each process over time for a trace viewer: perfetto (trace-iii.perfetto.json), paje
     /// (trace-iii.paje), or both, separated by a comma
     #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
-    pub(in crate::cli) write_trace: Vec<Viewer>,
+    pub(crate) write_trace: Vec<Viewer>,
     /// Also record the critical path, which makes the simulation slower. It is shown in `path.csv` in the folder of `--out`, on
     /// the page of `--report`, and as a track of `--write-trace perfetto`
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) critical_path: bool,
+    pub(crate) critical_path: bool,
     #[command(flatten)]
-    pub(in crate::cli) form: OutputFormArguments,
+    pub(crate) form: OutputFormArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
-    pub(in crate::cli) quiet: bool,
+    pub(crate) quiet: bool,
     /// Print the complete settings as an experiment file, and run nothing
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) show: bool,
+    pub(crate) show: bool,
     /// Omit the fastest static start (scenario i from the initial placement of each built-in mapping rule), which is shown on
     /// platforms that no paper used
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) no_static_starts: bool,
+    pub(crate) no_static_starts: bool,
     /// The number of threads that run scenarios in parallel; at most 1024 [default: one per scenario]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
-    pub(in crate::cli) threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
 }
 
 /// The viewer for which the trace of a run is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Viewer {
+pub(crate) enum Viewer {
     /// Perfetto, and the trace viewer of Chrome
     Perfetto,
     /// `ViTE` and other tools that read the Paje format

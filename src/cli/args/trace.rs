@@ -8,7 +8,7 @@ use super::OUTPUT;
 use super::settings::SettingsArguments;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum TraceCommand {
+pub(crate) enum TraceCommand {
     /// Write the application of an experiment as a trace, which `--app trace` runs, or as data for the programs vt and LBAF
     #[command(
         allow_negative_numbers = true,
@@ -25,25 +25,25 @@ pub(in crate::cli) enum TraceCommand {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TraceExportArguments {
+pub(crate) struct TraceExportArguments {
     #[command(flatten)]
-    pub(in crate::cli) settings: SettingsArguments,
+    pub(crate) settings: SettingsArguments,
     /// Write the trace into this file [default: standard output]; with `--format vt`, the beginning of the names: `lb/lu` writes
     /// lb/lu.0.json, ...
     #[arg(long, value_name = "FILE|PREFIX", help_heading = OUTPUT)]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// The format of the file: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
     #[arg(long, value_enum, default_value = "trace", help_heading = OUTPUT)]
-    pub(in crate::cli) format: TraceFormat,
+    pub(crate) format: TraceFormat,
     /// With `--format vt`: run scenario iii, and write each process to the host to which the policy moved it, in the form that
     /// vt's offline balancer reads
     #[arg(long, help_heading = OUTPUT)]
-    pub(in crate::cli) moves: bool,
+    pub(crate) moves: bool,
 }
 
 /// The format in which an application is exported as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum TraceFormat {
+pub(crate) enum TraceFormat {
     Trace,
     Vt,
 }

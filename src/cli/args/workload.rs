@@ -9,7 +9,7 @@ use super::form::OutputFormArguments;
 use super::settings::SettingsArguments;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum WorkloadCommand {
+pub(crate) enum WorkloadCommand {
     /// Show the application of an experiment: work, imbalance, messages and h-relation over its supersteps
     #[command(
         allow_negative_numbers = true,
@@ -19,15 +19,15 @@ pub(in crate::cli) enum WorkloadCommand {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct WorkloadShowArguments {
+pub(crate) struct WorkloadShowArguments {
     #[command(flatten)]
-    pub(in crate::cli) settings: SettingsArguments,
+    pub(crate) settings: SettingsArguments,
     /// Also draw work, imbalance, messages and h-relation into this SVG file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(in crate::cli) svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// The maximum number of rows of the table; each row is a superstep or a range of supersteps
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = OUTPUT)]
-    pub(in crate::cli) rows: usize,
+    pub(crate) rows: usize,
     #[command(flatten)]
-    pub(in crate::cli) form: OutputFormArguments,
+    pub(crate) form: OutputFormArguments,
 }

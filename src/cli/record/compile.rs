@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::private;
+use crate::document::sha256;
 use crate::error::{Error, Problem};
 use crate::workload::record::RECORDER;
 
@@ -38,7 +39,7 @@ fn compile_if_needed(
     let folder = compiled_files_folder()?;
     private::create_or_check_private_folder(&folder)?;
     let text = [source.as_bytes(), &version.stdout, &version.stderr].concat();
-    let made = folder.join(format!("{name}-{:016x}.{suffix}", fnv1a_hash(&text)));
+    let made = folder.join(format!("{name}-{}.{suffix}", &sha256(&text)[..16]));
     if !private::is_private_file(&made) {
         compile_source(&folder, &made, source, flags)?;
     }
@@ -97,10 +98,4 @@ fn compile_source(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Res
     }
     private::remove_write_permission_of_others(&object).map_err(unwritable)?;
     fs::rename(&object, made).map_err(unwritable)
-}
-
-/// Computes the 64-bit FNV-1a hash of the given bytes, which is the same on every machine and in every version of the program.
-fn fnv1a_hash(bytes: &[u8]) -> u64 {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }

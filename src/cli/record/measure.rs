@@ -20,24 +20,24 @@ const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");
 /// The measured time of one message, or of an exchange of two messages in opposite directions, as a row of the table of the
 /// ping-pong program.
 #[derive(Debug)]
-pub(in crate::cli) struct MeasuredMessage {
+pub(crate) struct MeasuredMessage {
     /// Name of the host of the sender.
-    pub(in crate::cli) sender_host: String,
+    pub(crate) sender_host: String,
     /// Name of the host of the receiver.
-    pub(in crate::cli) receiver_host: String,
+    pub(crate) receiver_host: String,
     /// Size of the message \[B\].
-    pub(in crate::cli) message_size: f64,
+    pub(crate) message_size: f64,
     /// Time from the start of sending to the end of receiving of one message, or the time of an exchange of two messages \[s\].
-    pub(in crate::cli) measured_time: f64,
+    pub(crate) measured_time: f64,
     /// Kind of the measurement: `ping` for one message, `exchange` for two messages in opposite directions at the same time.
-    pub(in crate::cli) measurement_kind: String,
+    pub(crate) measurement_kind: String,
 }
 
 /// Measures the times of messages between the first two processes that `program` starts. Returns the measured times, and a
 /// description of the MPI library.
 ///
 /// The program is run twice: to measure, and under the recorder, which describes the MPI library.
-pub(in crate::cli) fn measure_messages(
+pub(crate) fn measure_messages(
     program: &[String],
 ) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
     let (recorder, pingpong) = (

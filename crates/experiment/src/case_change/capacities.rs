@@ -81,7 +81,7 @@ fn find_link_directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, 
 
 /// Returns the links whose bandwidth or latency a change alters; empty if the change alters no links or if the platform does not
 /// have the links that the change names.
-pub(in super::super) fn links_altered_by_change(
+pub(crate) fn links_altered_by_change(
     changed: &ChangedQuantity,
     platform: &Platform,
 ) -> Vec<LinkId> {

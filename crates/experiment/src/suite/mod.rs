@@ -29,6 +29,7 @@ pub use file::{
 use draw::{CaseQuantities, random_stream};
 use file::Settings;
 use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 use platform::{DrawnPlatform, draw_whole_number};
 
@@ -233,6 +234,11 @@ struct CaseInProgress<'a> {
 }
 
 impl CaseInProgress<'_> {
+    fn stream(&self, part: &str) -> Stream {
+        let (draw, name) = self.draw_number_and_case_name;
+        random_stream(draw, name, part)
+    }
+
     /// Draws one choice for each part of the suite that applies to the application of the case, and adds the settings and the
     /// class of this choice to the case.
     fn draw_parts(&mut self) {
@@ -241,15 +247,10 @@ impl CaseInProgress<'_> {
                 .drawn_settings
                 .get("workload.app")
                 .and_then(Value::as_str);
-            let is_own = part.app.is_none() || part.app.as_deref() == app;
-            if !is_own {
+            if part.app.is_some() && part.app.as_deref() != app {
                 continue;
             }
-            let mut random = random_stream(
-                self.draw_number_and_case_name.0,
-                self.draw_number_and_case_name.1,
-                &part.name,
-            );
+            let mut random = self.stream(&part.name);
             let choice = part.draw_choice(&mut random);
             self.classes.extend(choice.class.clone());
             let measures = CaseQuantities {
@@ -272,11 +273,7 @@ impl CaseInProgress<'_> {
 
     /// Draws the number of processes and the number of supersteps of an application that does not itself define them.
     fn draw_processes_and_supersteps(&mut self) {
-        let mut random = random_stream(
-            self.draw_number_and_case_name.0,
-            self.draw_number_and_case_name.1,
-            "size",
-        );
+        let mut random = self.stream("size");
         let most = self.suite.process_supersteps;
         let shortest = 30;
         let per_core = self.suite.processes_per_core.draw_number(&mut random);

@@ -41,13 +41,14 @@ pub struct Authors2015Config {
     /// Largest relative difference between a value measured in a superstep (instructions or received bytes of a process) and its
     /// aged mean at which the value counts as regular. It is δ and β of the papers, in \[0, 1\].
     pub pattern_margin: f64,
-    /// The latency from the manager of a Set to itself. Multiplied by the received bytes it is the term Mem, by which the program
-    /// penalises a process that stays in its Set; the program multiplies all other latencies by 0 bytes.
-    pub own_latency: Seconds,
     /// The Sets (clusters) in the order of their numbers. If the list is empty, each cluster of the platform is a Set with all
     /// its hosts and the speed of its first host.
     pub sets: Vec<DeclaredSet>,
 }
+
+/// The latency from the manager of a Set to itself \[s\]. Multiplied by the received bytes it is the term Mem, by which the program
+/// penalises a process that stays in its Set; the program multiplies all other latencies by 0 bytes.
+const OWN_LATENCY_S: f64 = 1e-6;
 
 impl Default for Authors2015Config {
     fn default() -> Self {
@@ -57,7 +58,6 @@ impl Default for Authors2015Config {
             x: 0.2,
             d: 0.2,
             pattern_margin: 0.3,
-            own_latency: Seconds::of(1e-6),
             sets: Vec::new(),
         }
     }
@@ -108,7 +108,7 @@ impl Deployment {
             sets.push(HostSet {
                 host_count: hosts,
                 power_per_host: power,
-                own_latency: config.own_latency,
+                own_latency: Seconds::of(OWN_LATENCY_S),
             });
         };
         if config.sets.is_empty() {

@@ -378,17 +378,6 @@ choice!(
     }
 );
 choice!(
-    /// Whether a candidate has to pass the viability test, which compares its time t1 on the present host with its time t2 at the
-    /// destination.
-    Viability {
-        /// The candidate moves only if `t1 > t2` (LU paper, section 2; Smith-Waterman papers, section 2).
-        Tested,
-        /// Each candidate with a destination moves, so that only the potential of migration (PM) decides. This is the rule of the
-        /// 2007 paper and of the authors' program of 2015. t1 and t2 are still computed and recorded.
-        None,
-    }
-);
-choice!(
     /// Whether the times t1 and t2 of the viability test include communication (point iv of the viability data in the papers).
     ViabilityCommunication {
         /// The times t1 and t2 do not include communication, only computation and, in t2, the cost of the move.
@@ -518,9 +507,6 @@ pub struct MigBspConfig {
     /// What a candidate does if no host of its preferred cluster can take the candidate (ambiguity A15).
     pub full_cluster: FullCluster,
 
-    /// Whether a candidate has to pass the viability test `t1 > t2`: its time on the present host must be larger than its time at
-    /// the destination.
-    pub viability: Viability,
     /// The number of supersteps over which the times t1 and t2 of the viability test are added up (ambiguity A17).
     pub viability_horizon: Horizon,
     /// How t2, the predicted time of a candidate at its destination, takes account of the processes that are already there.
@@ -578,7 +564,6 @@ impl Default for MigBspConfig {
             load_memory: None,
             host_load: HostLoad::WithProcesses,
             full_cluster: FullCluster::Stay,
-            viability: Viability::Tested,
             viability_horizon: Horizon::Superstep,
             sharing: Sharing::Fair,
             viability_communication: ViabilityCommunication::Ignored,

@@ -55,7 +55,7 @@ pub use config::{
     FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
     IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Patterns, Population,
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
-    ToleranceGrowth, ToleranceTrigger, Viability, ViabilityCommunication, WeightRule,
+    ToleranceGrowth, ToleranceTrigger, ViabilityCommunication, WeightRule,
 };
 
 pub(crate) use self::potential::MAX_LISTED_PAIRS;

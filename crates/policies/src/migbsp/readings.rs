@@ -3,7 +3,7 @@
 //! The phrases are printed below the table of a run on a platform to which the settings of MigBSP were not fitted, since for such
 //! a platform the reader cannot find these interpretations in a paper.
 
-use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
+use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster};
 
 impl MigBspConfig {
     /// Returns how these options interpret the papers, as short phrases: the costs in t2, the bandwidth in Mem(i,j), whether the
@@ -24,10 +24,6 @@ impl MigBspConfig {
                 "t2, the predicted time after a move, with the transfer of the memory and {}",
                 self.viability_cost
             ),
-        };
-        let price = match self.viability {
-            Viability::Tested => price,
-            Viability::None => "the potential of migration (PM) alone decides, without a comparison of predicted times".to_owned(),
         };
         let memory = match (self.memory_transfer, self.memory_rate) {
             (false, _) => {
@@ -84,14 +80,5 @@ mod tests {
             "the present cluster of a process competes with the others",
         ];
         assert_eq!(other.interpretation_phrases(), expected);
-        let untested = MigBspConfig {
-            viability: Viability::None,
-            ..other
-        };
-        let first = &untested.interpretation_phrases()[0];
-        assert!(
-            first.contains("without a comparison of predicted times"),
-            "{first}"
-        );
     }
 }

@@ -168,24 +168,6 @@ fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
 }
 
 #[test]
-fn without_a_viability_test_a_candidate_moves_although_t2_is_longer() {
-    // PM = 2 · (1 - 1.5/2) · 4 - 0.9 = 1.1; t1 = 2 · 4, t2 = 1.5 · 4 + 3.
-    let with = |viability| {
-        let config = MigBspConfig {
-            viability,
-            viability_cost: Seconds::of(3.0),
-            ..config()
-        };
-        let decision = decide(config, &[(LABTEC, [3e9, 3e9])], true).1;
-        let times = (decision.candidates[0].stay, decision.candidates[0].go);
-        assert_eq!(times, (Seconds::new(8.0), Seconds::new(9.0)));
-        moves(&decision)
-    };
-    assert_eq!(with(Viability::Tested), []);
-    assert_eq!(with(Viability::None), [(0, AQUARIO)]);
-}
-
-#[test]
 fn the_record_of_a_call_has_the_interval_that_follows() {
     // No process has a faster host to go to, and D = 0 makes both supersteps unstable: α' = 2, its floor; ω = 1.
     let next_alpha = |d_growth| {

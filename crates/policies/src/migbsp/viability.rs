@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::config::{
-    FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, Viability,
-    ViabilityCommunication,
+    FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication,
 };
 use super::forecast::Forecasts;
 use super::potential::{MigrationPotential, PotentialComputation, manager_route};
@@ -223,20 +222,14 @@ impl ViabilityTest<'_> {
         let times = self.predict_times(process, offer, residents, reservations);
         let [stay, go] = times.sums();
         (record.stay, record.go) = (Some(stay), Some(go));
-        let is_tested = self.config.viability == Viability::Tested;
-        record.accepted = stay > go || !is_tested;
+        record.accepted = stay > go;
         if record.accepted {
             reservations.reserve_move(process, host, self.forecasts, self.view);
         }
-        record.reason = match (record.accepted, is_tested) {
-            (true, true) => "viable: t1 > t2".into(),
-            (true, false) => {
-                "the potential of migration (PM) alone decides, and predicted times are not compared".into()
-            }
-            (false, _) if residents > 0 => {
-                format!("not viable: t1 <= t2 on a host shared with {residents}").into()
-            }
-            (false, _) => "not viable: t1 <= t2".into(),
+        record.reason = match residents {
+            _ if record.accepted => "viable: t1 > t2".into(),
+            0 => "not viable: t1 <= t2".into(),
+            _ => format!("not viable: t1 <= t2 on a host shared with {residents}").into(),
         };
         (record, Some(times))
     }

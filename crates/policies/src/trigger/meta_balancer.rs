@@ -17,34 +17,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
-use crate::strategy::range_problem;
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 use migsim_base::words::format_count;
 
 /// The options of the trigger `meta-balancer`, which plans the period of balancings as the `MetaBalancer` of Charm++.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct MetaBalancerOptions {
-    /// The utilisation (mean divided by maximum of the host times in the last superstep) at or above which no balancing is
-    /// planned; a share.
-    pub utilisation: f64,
-}
+pub struct MetaBalancerOptions {}
 
-impl Default for MetaBalancerOptions {
-    fn default() -> Self {
-        Self { utilisation: 0.9 }
-    }
-}
+/// The utilisation (mean divided by maximum of the host times in the last superstep) at or above which no balancing is planned.
+const MAX_UTILISATION: f64 = 0.9;
 
 impl TriggerOptions for MetaBalancerOptions {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
-        if !(self.utilisation > 0.0 && self.utilisation.is_finite()) {
-            let range = "finite and positive";
-            return Err(range_problem("utilisation", self.utilisation, range).into());
-        }
         Ok(trigger_of(MetaBalancer {
-            options: self,
             samples: Vec::new(),
             balancing_period: NO_PERIOD,
         }))
@@ -190,7 +177,6 @@ fn plan_with_lines(max: FittedLine, mean: FittedLine, price: f64) -> Option<Bala
 /// The state of the trigger `meta-balancer`: the samples since the last balancing, and the present period.
 #[derive(Clone, Debug)]
 struct MetaBalancer {
-    options: MetaBalancerOptions,
     samples: Vec<HostTimeSample>,
     balancing_period: i32,
 }
@@ -205,7 +191,7 @@ impl Criterion for MetaBalancer {
         let ratio =
             |sample: &HostTimeSample| sample.mean_host_time.get() / sample.max_host_time.get();
         let utilisation = self.samples.last().map_or(1.0, ratio);
-        if utilisation < self.options.utilisation {
+        if utilisation < MAX_UTILISATION {
             let first = 1.0 / ratio(&self.samples[0]);
             let (cost, period) = (observed.balancing_cost, self.balancing_period);
             let plan = plan_next_balancing(&self.samples, cost, period, first);
