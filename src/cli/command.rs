@@ -69,15 +69,17 @@ pub(super) fn minimal_command_for_subcommand(registry: &Registry, called: &str) 
         return None;
     }
     let inner = inner.args(flags.all_flags().map(create_flag));
-    let command = Command::new(env!("CARGO_PKG_NAME")).subcommand(inner);
-    Some(command.subcommand_required(true))
+    Some(
+        Command::new(env!("CARGO_PKG_NAME"))
+            .subcommand(inner)
+            .subcommand_required(true),
+    )
 }
 
 /// Renames the command to the file name of the program that was started, because a program that uses this crate may have another
 /// name than `migsim`.
 pub(super) fn with_program_name(command: Command, program: Option<&OsString>) -> Command {
-    let stem = program.and_then(|path| Path::new(path).file_stem()?.to_str());
-    match stem {
+    match program.and_then(|path| Path::new(path).file_stem()?.to_str()) {
         Some(name) if !name.is_empty() => command.name(name.to_owned()),
         _ => command,
     }
@@ -292,9 +294,10 @@ impl<'r> PluginFlags<'r> {
         }
         let heading_of = |id: &str| {
             let mut args = command.get_arguments();
-            let arg = args.find(|arg| arg.get_id() == id);
-            let heading = arg.and_then(Arg::get_help_heading);
-            heading.unwrap_or("Options").to_owned()
+            args.find(|arg| arg.get_id() == id)
+                .and_then(Arg::get_help_heading)
+                .unwrap_or("Options")
+                .to_owned()
         };
         let under = |id: &str, flags: &[&'static OptionFlag]| -> Vec<Arg> {
             let heading = heading_of(id);
@@ -330,8 +333,12 @@ impl<'r> PluginFlags<'r> {
     fn default_value_text(&self, flag: &OptionFlag) -> Option<&String> {
         let all = self.default_text_by_flag.get_or_init(|| {
             let mut all = BTreeMap::new();
-            let policies = self.registry.policies().iter();
-            for entry in policies.filter(|entry| !entry.flags.is_empty()) {
+            for entry in self
+                .registry
+                .policies()
+                .iter()
+                .filter(|entry| !entry.flags.is_empty())
+            {
                 let own = neutral_options(entry).unwrap_or_default();
                 let usual = entry.resolve(&json!({})).unwrap_or_default();
                 for flag in entry.flags {

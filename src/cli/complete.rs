@@ -105,8 +105,9 @@ pub(super) fn paper_parser() -> ParserWithNames<StringValueParser> {
 
 /// Returns the names of the built-in platforms, without the ending of their files.
 fn platform_names() -> Vec<&'static str> {
-    let files = platform::built_in_platforms().iter().map(|(file, _)| *file);
-    files
+    platform::built_in_platforms()
+        .iter()
+        .map(|(file, _)| *file)
         .map(|file| file.strip_suffix(".json").unwrap_or(file))
         .collect()
 }
@@ -144,8 +145,7 @@ pub(super) fn completion_script(shell: Shell, command: &mut Command) -> String {
 /// Returns the line of the script for fish that offers the names of a command's positional arguments if `condition` holds; empty
 /// if there are no names.
 fn fish_positional_completions(name: &str, command: &Command, condition: &str) -> String {
-    let places = command.get_positionals();
-    let names = places.flat_map(Arg::get_possible_values);
+    let names = command.get_positionals().flat_map(Arg::get_possible_values);
     let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
     if names.is_empty() {
         return String::new();

@@ -43,9 +43,12 @@ pub(super) fn run_decide(
         max_memory: memory_limit(arguments.memory_limit, 1),
         ..Limits::default()
     };
-    let size = format!("the file has {} bytes", text.len());
     limits
-        .check_memory("the decisions", decision_memory(text.len()), size)
+        .check_memory(
+            "the decisions",
+            decision_memory(text.len()),
+            format!("the file has {} bytes", text.len()),
+        )
         .map_err(|problem| problem.source(&source))?;
     let document = Document::parse(source, text)?;
     check_duplicate_keys("--set", &arguments.settings)?;
@@ -202,8 +205,10 @@ impl RequestedDecisions<'_> {
         if self.user_selection.names.is_empty() && self.user_selection.settings.is_empty() {
             return Ok(());
         }
-        let problem = Problem::new(why).hint("leave out `--policy` and `--set`");
-        Err(problem.source("--policy").into())
+        Err(Problem::new(why)
+            .hint("leave out `--policy` and `--set`")
+            .source("--policy")
+            .into())
     }
 }
 
@@ -420,8 +425,10 @@ fn add_moves_to_sheet(snapshot: &BarrierSnapshot, judged: &StrategyDecision, she
 fn sort_by_predicted_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
-        let times = a.max_host_time.get().total_cmp(&b.max_host_time.get());
-        times.then(a.move_count.cmp(&b.move_count))
+        a.max_host_time
+            .get()
+            .total_cmp(&b.max_host_time.get())
+            .then(a.move_count.cmp(&b.move_count))
     });
     ranked
 }

@@ -51,8 +51,10 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
             // Later versions than 0.3 count all names of input files from the folder of the manifest.
             resolve_input_names(registry, path, &manifest["inputs"], &mut experiment);
         }
-        let text = format!("{experiment:#}");
-        document = Document::parse(format!("{}, experiment", document.source), text)?;
+        document = Document::parse(
+            format!("{}, experiment", document.source),
+            format!("{experiment:#}"),
+        )?;
     }
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     let experiment = if is_sweep_file {
@@ -72,8 +74,10 @@ pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
 /// Lists the names of the files to which an experiment refers.
 pub(super) fn referenced_file_names(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
-    let pointers = json_pointers_to_file_names(registry, experiment);
-    pointers.iter().filter_map(named).collect()
+    json_pointers_to_file_names(registry, experiment)
+        .iter()
+        .filter_map(named)
+        .collect()
 }
 
 /// Replaces the names of the input files `inputs` in the manifest `path` of a run by paths that are valid in the working
@@ -91,8 +95,11 @@ fn resolve_input_names(registry: &Registry, path: &Path, inputs: &Value, experim
 
 /// Returns whether the settings of a run name one of its `inputs` with the text `named`.
 fn is_input(inputs: &Value, named: &str) -> bool {
-    let files = inputs.as_array().into_iter().flatten();
-    let mut sources = files.filter_map(|file| file["source"].as_str());
+    let mut sources = inputs
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|file| file["source"].as_str());
     sources.any(|file| names_input_file(named, file))
 }
 
@@ -123,11 +130,13 @@ pub(super) fn check_input_files_exist(
     };
     let is_missing = |pointer: &String| {
         let named = manifest["experiment"].pointer(pointer)?.as_str()?;
-        let parts = pointer.split('/').map(|part| match part.parse::<usize>() {
-            Ok(index) => format!("[{index}]"),
-            Err(_) => format!(".{part}"),
-        });
-        let key: String = parts.collect();
+        let key: String = pointer
+            .split('/')
+            .map(|part| match part.parse::<usize>() {
+                Ok(index) => format!("[{index}]"),
+                Err(_) => format!(".{part}"),
+            })
+            .collect();
         let now = layers.get(key.trim_start_matches('.'))?;
         let now = now.as_str()?;
         let is_same = Path::new(now).ends_with(Path::new(named).file_name()?);
@@ -137,8 +146,10 @@ pub(super) fn check_input_files_exist(
         let is_gone = is_same && !is_there;
         (is_input(&manifest["inputs"], named) && is_gone).then(|| now.to_owned())
     };
-    let pointers = json_pointers_to_file_names(registry, &manifest["experiment"]);
-    let missing: Vec<String> = pointers.iter().filter_map(is_missing).collect();
+    let missing: Vec<String> = json_pointers_to_file_names(registry, &manifest["experiment"])
+        .iter()
+        .filter_map(is_missing)
+        .collect();
     let Some(first) = missing.first() else {
         return Ok(());
     };
@@ -147,8 +158,10 @@ pub(super) fn check_input_files_exist(
         more => format!("the input file `{first}` of the run and {more} more are missing"),
     };
     let hint = "restore the files, which `inputs` in this file lists with their SHA-256; relative names count from the folder of this file, in folders of migsim 0.2 and 0.3 from the current folder";
-    let problem = Problem::new(message).source(path.display().to_string());
-    Err(problem.hint(hint).into())
+    Err(Problem::new(message)
+        .source(path.display().to_string())
+        .hint(hint)
+        .into())
 }
 
 /// Replaces the names of files in the experiment file `path` by paths that are valid in the working directory, if the files are

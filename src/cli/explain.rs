@@ -60,14 +60,17 @@ pub(super) fn run_explain(
         let experiment = if let Some(experiment) = experiment {
             experiment
         } else {
-            let folder = named_run_folder(arguments).unwrap_or(Path::new(""));
-            let memory = memory_and_thread_limits(
-                &arguments.settings.memory,
-                None,
-                ExperimentPurpose::Explanation,
-            );
-            load_experiment_for_replay(registry, folder, &run, memory)
-                .map_err(|error| error.first_line())?
+            load_experiment_for_replay(
+                registry,
+                named_run_folder(arguments).unwrap_or(Path::new("")),
+                &run,
+                memory_and_thread_limits(
+                    &arguments.settings.memory,
+                    None,
+                    ExperimentPurpose::Explanation,
+                ),
+            )
+            .map_err(|error| error.first_line())?
         };
         let progress = Progress::default();
         run_with_progress(
@@ -152,8 +155,11 @@ fn explain_superstep_duration(
 
 /// Returns the run folder that the user named; `None` if the user named an experiment or nothing.
 fn named_run_folder(arguments: &ExplainArguments) -> Option<&Path> {
-    let named = arguments.settings.experiment.as_deref();
-    named.filter(|path| path.is_dir())
+    arguments
+        .settings
+        .experiment
+        .as_deref()
+        .filter(|path| path.is_dir())
 }
 
 /// Creates the progress bar for `runs` simulations of scenarios of an experiment; the bar counts simulated supersteps.

@@ -95,9 +95,8 @@ fn create_folder_of_prefix(prefix: &str) -> Result<(), Error> {
         return Ok(());
     };
     std::fs::create_dir_all(path_of_text(folder)).map_err(|error| {
-        let problem = Problem::new(format!("cannot make the folder `{folder}`: {error}"));
         Error::Output(
-            problem
+            Problem::new(format!("cannot make the folder `{folder}`: {error}"))
                 .source("--out")
                 .hint("name a place to which you can write"),
         )
@@ -123,8 +122,10 @@ fn write_vt_files(
     };
     let migrations = if has_moves {
         let progress = Progress::default();
-        let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None)?;
-        run.outcome.migrations
+        experiment
+            .run_scenario(Scenario::Iii, &progress, &mut (), None)?
+            .outcome
+            .migrations
     } else {
         Vec::new()
     };
@@ -160,12 +161,13 @@ fn write_vt_files(
 fn command_that_runs_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = SharedInputs::default();
     let difference = |base| settings_missing_in_trace(experiment, base, (limits, &shared));
-    let own = [None, Some(experiment.application_name()), Some("none")];
-    let differences = own.into_iter().filter_map(difference);
-    let others = built_in_names().filter_map(|name| difference(Some(name)));
-    let rest = differences.chain(others).min_by_key(Vec::len)?;
+    let rest = [None, Some(experiment.application_name()), Some("none")]
+        .into_iter()
+        .filter_map(difference)
+        .chain(built_in_names().filter_map(|name| difference(Some(name))))
+        .min_by_key(Vec::len)?;
     let platform = &experiment.config.platform;
-    let start = [
+    let words = [
         "migsim",
         "run",
         "--platform",
@@ -174,11 +176,13 @@ fn command_that_runs_trace(experiment: &Experiment, trace: &str, limits: Limits)
         "trace",
         "--trace",
         trace,
-    ];
-    let rest = rest
-        .iter()
-        .flat_map(|(key, value)| set_arguments(key, value));
-    let words = start.into_iter().map(str::to_owned).chain(rest);
+    ]
+    .into_iter()
+    .map(str::to_owned)
+    .chain(
+        rest.iter()
+            .flat_map(|(key, value)| set_arguments(key, value)),
+    );
     let words: Vec<String> = words.map(|word| quote_if_needed(&word)).collect();
     Some(words.join(" "))
 }
@@ -196,16 +200,17 @@ fn settings_missing_in_trace(
         .collect();
     let resolved = |found: &[(String, Value)]| {
         // The smallest application takes the place of the trace.
-        let own = [
-            ("platform", json!(experiment.config.platform)),
-            ("workload.app", json!("synthetic")),
-            ("workload.procs", json!(1)),
-            ("mapping", json!("contiguous")),
-        ];
-        let found = found.iter().map(|(key, value)| (&**key, value.clone()));
-        let layers = Layers::from_pairs(own.into_iter().chain(found));
-        let registry = &experiment.registry;
-        Experiment::load_shared(registry, &layers, limits, shared)
+        let layers = Layers::from_pairs(
+            [
+                ("platform", json!(experiment.config.platform)),
+                ("workload.app", json!("synthetic")),
+                ("workload.procs", json!(1)),
+                ("mapping", json!("contiguous")),
+            ]
+            .into_iter()
+            .chain(found.iter().map(|(key, value)| (&**key, value.clone()))),
+        );
+        Experiment::load_shared(&experiment.registry, &layers, limits, shared)
             .map(|experiment| experiment.resolved_settings)
     };
     let wanted = &experiment.resolved_settings;
@@ -268,16 +273,22 @@ pub(super) fn run_platform_command(
             form,
             memory,
         } => {
-            let limits =
-                memory_and_thread_limits(memory, None, ExperimentPurpose::ReadingSupersteps);
-            let mut loaded = super::show::read_platform(platform, limits)?;
+            let mut loaded = super::show::read_platform(
+                platform,
+                memory_and_thread_limits(memory, None, ExperimentPurpose::ReadingSupersteps),
+            )?;
             if let Some(clusters) = clusters {
                 super::show::form_clusters(&mut loaded, clusters)?;
             }
             print_notes(&loaded.user_notes, errors);
             let is_chosen = clusters.is_some();
-            let drawn = svg.as_deref();
-            return super::show::show_platform((&loaded, is_chosen), drawn, *rows, *form, out);
+            return super::show::show_platform(
+                (&loaded, is_chosen),
+                svg.as_deref(),
+                *rows,
+                *form,
+                out,
+            );
         }
         PlatformCommand::Export {
             platform,

@@ -40,12 +40,13 @@ pub(super) fn print_manual_page(
         })?,
     };
     let mut text = Vec::new();
-    let rendered = clap_mangen::Man::new(page).render(&mut text);
-    rendered.map_err(|error| {
-        Error::Output(Problem::new(format!(
-            "internal error: cannot create the manual page: {error}"
-        )))
-    })?;
+    clap_mangen::Man::new(page)
+        .render(&mut text)
+        .map_err(|error| {
+            Error::Output(Problem::new(format!(
+                "internal error: cannot create the manual page: {error}"
+            )))
+        })?;
     print_text(out, &String::from_utf8_lossy(&text))
 }
 

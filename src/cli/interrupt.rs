@@ -134,8 +134,9 @@ impl EndSignalRecorder {
 
     /// Returns the number of the signal that arrived last; `None` if no signal has arrived.
     pub(super) fn last_signal_number(&self) -> Option<i32> {
-        let number = self.last_signal_number.load(Ordering::SeqCst);
-        i32::try_from(number).ok().filter(|&signal| signal > 0)
+        i32::try_from(self.last_signal_number.load(Ordering::SeqCst))
+            .ok()
+            .filter(|&signal| signal > 0)
     }
 }
 

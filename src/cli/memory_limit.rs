@@ -46,14 +46,16 @@ pub(super) fn memory_limit(wanted: Option<Bytes>, threads: usize) -> Option<f64>
 /// Computes the memory that is available for the data of all `threads` threads together \[B\]; `None` if the system does not
 /// report it.
 fn available_memory(threads: usize) -> Option<f64> {
-    let all = [
+    [
         read_number_after_prefix("/proc/meminfo", "MemAvailable:")
             .map(|kibibytes| kibibytes * 1024.0),
         read_number_after_prefix("/proc/self/limits", "Max address space")
             .map(|limit| (limit - needed_address_space(threads)).max(0.0)),
         remaining_memory_of_control_groups(),
-    ];
-    all.into_iter().flatten().reduce(f64::min)
+    ]
+    .into_iter()
+    .flatten()
+    .reduce(f64::min)
 }
 
 /// Computes the address space that this process needs for any simulation with `threads` threads, before it stores data \[B\]: the
@@ -81,9 +83,14 @@ const STARTUP_ADDRESS_SPACE: f64 = 64.0 * 1024.0 * 1024.0;
 /// Returns the first number after `start` in the first line of a file that begins with `start`; `None` if there is no such line
 /// or number.
 fn read_number_after_prefix(file: &str, start: &str) -> Option<f64> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
-    rest.split_whitespace().next()?.parse().ok()
+    std::fs::read_to_string(file)
+        .ok()?
+        .lines()
+        .find_map(|line| line.strip_prefix(start))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Computes the smallest remaining memory of all control groups of this process \[B\], from its innermost group up to the root,
@@ -114,8 +121,11 @@ fn remaining_memory_of_control_groups() -> Option<f64> {
 /// `used` are the names of the files with the limit and the used memory.
 fn remaining_memory_of_control_group(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
-        let text = std::fs::read_to_string(group.join(file)).ok()?;
-        text.trim().parse().ok()
+        std::fs::read_to_string(group.join(file))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
     };
     Some((number(most)? - number(used).unwrap_or(0.0)).max(0.0))
 }

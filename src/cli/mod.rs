@@ -123,9 +123,10 @@ pub fn try_run_with(
     let called = typed.get(1).and_then(|word| word.to_str());
     // The definition is made again when it is needed; a copy for each command would take half of its start.
     let command_again = || {
-        let again =
-            command::command_for_registry(registry).expect("the registry was checked before");
-        command::with_program_name(again, typed.first())
+        command::with_program_name(
+            command::command_for_registry(registry).expect("the registry was checked before"),
+            typed.first(),
+        )
     };
     let lean = called.and_then(|name| command::minimal_command_for_subcommand(registry, name));
     // A command line that the lean definition refuses is parsed again with the whole one, for its error messages.
@@ -229,8 +230,10 @@ const DUMP_FILE: &str = "migsim-fault.json";
 /// path of the file.
 fn write_fault_dump(broken: &InternalFault, folder: &Path) -> String {
     let file = folder.join(DUMP_FILE);
-    let text = serde_json::to_string(&broken.debug_data).unwrap_or_default();
-    match std::fs::write(&file, text) {
+    match std::fs::write(
+        &file,
+        serde_json::to_string(&broken.debug_data).unwrap_or_default(),
+    ) {
         Ok(()) => format!("  dump: {}", file.display()),
         Err(error) => format!("  dump: cannot write {}: {error}", file.display()),
     }

@@ -88,8 +88,10 @@ impl ResultsKind {
             (false, _) if folder_contains_file(folder, "bottlenecks.json") => {
                 let what = "the folder has the results of `migsim bottlenecks`, whose page is `index.html` in this folder";
                 let hint = "open this page; `migsim bottlenecks` with the settings of the run and this folder as `--out` prints the results and draws them with `--figure`";
-                let problem = Problem::new(what).source(folder.display().to_string());
-                Err(problem.hint(hint).into())
+                Err(Problem::new(what)
+                    .source(folder.display().to_string())
+                    .hint(hint)
+                    .into())
             }
             (false, _) => Err(no_results_error(folder)),
         }
@@ -139,24 +141,24 @@ fn draw_figures(
                 .map_err(|what| Problem::new(what).source(format!("--out {name}")))?;
             write_file_named_by_user(file, figure.to_svg().as_bytes())
         }
-        (out, figures) => {
-            let folder = out.as_deref().unwrap_or(Path::new(""));
-            write_figures(figures, folder, errors)
-        }
+        (out, figures) => write_figures(figures, out.as_deref().unwrap_or(Path::new("")), errors),
     }
 }
 
 /// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.
 fn check_memory_for_page(folder: &Path, limits: Limits) -> Result<(), Error> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
-    let bytes: f64 = sizes.map(|size| size as f64).sum();
-    let checked = limits.check_memory(
-        "the page",
-        memory::result_folder_memory(bytes),
-        format!("{bytes} bytes of files"),
-    );
-    checked.map_err(|problem| problem.source(folder.display().to_string()).into())
+    let bytes: f64 = files
+        .filter_map(|file| Some(file.metadata().ok()?.len()))
+        .map(|size| size as f64)
+        .sum();
+    limits
+        .check_memory(
+            "the page",
+            memory::result_folder_memory(bytes),
+            format!("{bytes} bytes of files"),
+        )
+        .map_err(|problem| problem.source(folder.display().to_string()).into())
 }
 
 /// Returns whether `folder` contains a file with the name `file`.

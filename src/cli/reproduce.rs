@@ -34,8 +34,13 @@ pub(super) fn run_reproduce(
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
     if arguments.paper == LIST_PAPERS {
-        let papers = Listing::Papers;
-        return print_names(&Registry::standard(), papers, OutputForm::Table, out).map(|()| true);
+        return print_names(
+            &Registry::standard(),
+            Listing::Papers,
+            OutputForm::Table,
+            out,
+        )
+        .map(|()| true);
     }
     let name = arguments.paper.as_str();
     if name != "all" && !STUDIES.contains(&name) {

@@ -485,8 +485,11 @@ fn flag_of(one: &Parameter) -> &str {
 pub(super) fn first_setting(registry: &Registry, one: &Parameter, policy: &str) -> KeySetting {
     let key = keys::parameter_key_for_policy(registry, &one.name, policy);
     // An unknown policy is reported later.
-    let key = key.unwrap_or_else(|| format!("policy.{policy}.{}", one.name));
-    KeySetting::new(key, &one.definition_text, one.values_spec.value_at(0))
+    KeySetting::new(
+        key.unwrap_or_else(|| format!("policy.{policy}.{}", one.name)),
+        &one.definition_text,
+        one.values_spec.value_at(0),
+    )
 }
 
 /// Lists the flags for settings that the user typed, except `--load`, `--change`, `--net` and `--set`, in the order of the help.
@@ -549,8 +552,10 @@ pub(super) fn refuse_changed_settings(
     registry: &Registry,
     arguments: &SettingsArguments,
 ) -> Result<(), Error> {
-    let set = typed_setting_flags(registry, arguments)?;
-    let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) else {
+    let Some(flag) = typed_setting_flags(registry, arguments)?
+        .into_iter()
+        .find(|flag| !flag.starts_with("--scenario"))
+    else {
         return Ok(());
     };
     let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
@@ -565,8 +570,10 @@ pub(super) fn typed_setting_flags(
 ) -> Result<Vec<String>, Error> {
     let given = typed_flags(registry, arguments).into_iter();
     let pairs = key_value_settings(arguments)?.into_iter();
-    let given = given.map(|one| one.definition_text);
-    Ok(given.chain(pairs.map(|flag| flag.source_text)).collect())
+    Ok(given
+        .map(|one| one.definition_text)
+        .chain(pairs.map(|flag| flag.source_text))
+        .collect())
 }
 
 /// Converts the values of the flags `--change`, `--net` and `--set` into settings; each flag has one value.
@@ -579,10 +586,9 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Ke
     check_duplicate_keys("--net", &arguments.constants)?;
     for (key, value) in &arguments.constants {
         let name = key.to_ascii_lowercase().replace('-', "_");
-        let source = format!("--net {key}={value}");
         flags.push(KeySetting::new(
             format!("network.{name}"),
-            source,
+            format!("--net {key}={value}"),
             json!(value),
         ));
     }
@@ -614,8 +620,7 @@ pub(super) fn check_duplicate_keys(flag: &str, pairs: &[(String, String)]) -> Re
     let Some((_, (key, value))) = pairs.iter().enumerate().find(is_again) else {
         return Ok(());
     };
-    let problem = Problem::new(format!("`{key}` is given twice"));
-    Err(problem
+    Err(Problem::new(format!("`{key}` is given twice"))
         .source(format!("{flag} {key}={value}"))
         .hint("leave one of the two out")
         .into())

@@ -27,8 +27,10 @@ pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform
 /// Divides the hosts of a platform into clusters as the value of `--clusters` describes.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
     let form = |clusters: HostGrouping| clusters.apply_to(&mut loaded.platform);
-    let formed = clusters.parse().and_then(form);
-    formed.map_err(|error| error.with_default_source("--clusters"))
+    clusters
+        .parse()
+        .and_then(form)
+        .map_err(|error| error.with_default_source("--clusters"))
 }
 
 /// Prints the description of a platform and, if `svg` is given, draws the platform into this file. `are_clusters_chosen` states

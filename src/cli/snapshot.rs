@@ -25,9 +25,11 @@ pub(super) fn run_snapshot(
         Some(folder) => settings_of_run_folder(registry, folder)?,
         None => join_settings(registry, settings)?,
     };
-    let limits =
-        memory_and_thread_limits(&settings.memory, Some(1), ExperimentPurpose::Explanation);
-    let experiment = Experiment::load_with(registry, &layers, limits)?;
+    let experiment = Experiment::load_with(
+        registry,
+        &layers,
+        memory_and_thread_limits(&settings.memory, Some(1), ExperimentPurpose::Explanation),
+    )?;
     print_notes(&experiment.notes(), errors);
     let snapshot = experiment.snapshot_at_barrier(arguments.superstep)?;
     match &arguments.out {

@@ -19,9 +19,10 @@ pub(super) fn thread_count_parser() -> RangedU64ValueParser<usize> {
 pub(super) fn threads_to_start(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
-    let wanted = wanted.filter(is_any);
-    let wanted = wanted.or_else(|| of_all_programs().filter(is_any));
-    wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    wanted
+        .filter(is_any)
+        .or_else(|| of_all_programs().filter(is_any))
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Starts the requested number of threads, or fewer threads if the system does not allow this number. The results of runs do not

@@ -46,14 +46,19 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
         ErrorKind::MissingRequiredArgument => refused.missing_arguments_problem(),
         _ => None,
     };
-    let problem = problem.unwrap_or_else(|| {
-        let text = error.render().to_string();
-        let first = text.lines().next().unwrap_or_default();
-        Problem::new(first.trim_start_matches("error: "))
-    });
-    Error::from(problem)
-        .with_default_source(&name)
-        .with_default_hint(&usage)
+    Error::from(problem.unwrap_or_else(|| {
+        Problem::new(
+            error
+                .render()
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .trim_start_matches("error: "),
+        )
+    }))
+    .with_default_source(&name)
+    .with_default_hint(&usage)
 }
 
 /// What a job array of Slurm needs in place of the flags that submitted it.
@@ -179,9 +184,8 @@ impl ClapError<'_> {
         let commands: Vec<String> = commands
             .map(|command| command.get_name().to_owned())
             .collect();
-        let problem = Problem::unknown_name("command", &name).source(&name);
         Some(add_most_similar_name_as_hint(
-            problem,
+            Problem::unknown_name("command", &name).source(&name),
             &name,
             (&commands, ""),
             usage,
@@ -244,9 +248,11 @@ fn add_most_similar_name_as_hint(
     (known, dashes): (&[String], &str),
     usage: &str,
 ) -> Problem {
-    let bare = name.trim_start_matches(dashes);
     problem.hint(
-        match most_similar_name(bare, known.iter().map(String::as_str)) {
+        match most_similar_name(
+            name.trim_start_matches(dashes),
+            known.iter().map(String::as_str),
+        ) {
             Some(meant) => did_you_mean(&format!("{dashes}{meant}")),
             None => usage.to_owned(),
         },

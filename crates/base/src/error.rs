@@ -149,8 +149,7 @@ impl Problem {
             String::new()
         };
         let meant = meant.map(|meant| meant + " ").unwrap_or_default();
-        let hint = format!("{meant}known {what}: {}{tail}", names.join(", "));
-        self.hint(hint)
+        self.hint(format!("{meant}known {what}: {}{tail}", names.join(", ")))
     }
 }
 
@@ -300,10 +299,11 @@ fn join_problems(problems: &[Problem]) -> String {
 /// # Errors
 /// The text of the panic.
 pub fn catch_panic<R>(call: impl FnOnce() -> R) -> Result<R, String> {
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call));
-    done.map_err(|panic| match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => (*panic.downcast_ref::<&str>().unwrap_or(&"(no text)")).to_owned(),
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).map_err(|panic| {
+        match panic.downcast::<String>() {
+            Ok(text) => *text,
+            Err(panic) => (*panic.downcast_ref::<&str>().unwrap_or(&"(no text)")).to_owned(),
+        }
     })
 }
 

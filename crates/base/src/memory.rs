@@ -305,8 +305,7 @@ struct DisplayedMemory(f64);
 
 impl fmt::Display for DisplayedMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
-        let (unit, scale) = units
+        let (unit, scale) = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]
             .into_iter()
             .find(|unit| self.0 >= unit.1)
             .unwrap_or(("B", 1.0));

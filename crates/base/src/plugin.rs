@@ -249,9 +249,12 @@ impl<K> PluginEntry<K> {
             .get("additionalProperties")
             .is_none_or(|more| more == false)
         {
-            let flags = self.flags.iter().map(|flag| flag.option_name);
-            let declared = flags.chain(self.file_options.iter().copied());
-            let missing = declared.chain(keys.iter().copied());
+            let missing = self
+                .flags
+                .iter()
+                .map(|flag| flag.option_name)
+                .chain(self.file_options.iter().copied())
+                .chain(keys.iter().copied());
             let missing = missing.filter(|key| options["properties"].get(key).is_none());
             wrong.extend(
                 missing.map(|key| format!("it declares `{key}`, which is none of its options")),
@@ -285,10 +288,11 @@ impl<K> PluginEntry<K> {
     /// The error of `create`, or its panic.
     pub fn catch_panic<R>(&self, create: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         catch_panic(create).unwrap_or_else(|text| {
-            let message = format!("`{}` panics when it is created: {text}", self.name);
-            Err(Problem::new(message)
-                .hint(format!("correct the code of `{}`", self.name))
-                .into())
+            Err(
+                Problem::new(format!("`{}` panics when it is created: {text}", self.name))
+                    .hint(format!("correct the code of `{}`", self.name))
+                    .into(),
+            )
         })
     }
 }
@@ -299,8 +303,8 @@ impl<K: PluginKind> PluginEntry<K> {
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<K::Product, Error> {
-        let built = self.catch_panic(|| self.kind_functions.build(options));
-        built.map_err(|error| self.complete_keys_in_error(error))
+        self.catch_panic(|| self.kind_functions.build(options))
+            .map_err(|error| self.complete_keys_in_error(error))
     }
 
     /// Returns the given options, completed by the defaults of all options that are missing.
@@ -308,8 +312,8 @@ impl<K: PluginKind> PluginEntry<K> {
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        let resolved = self.catch_panic(|| self.kind_functions.resolve(options));
-        resolved.map_err(|error| self.complete_keys_in_error(error))
+        self.catch_panic(|| self.kind_functions.resolve(options))
+            .map_err(|error| self.complete_keys_in_error(error))
     }
 
     /// Completes the keys in the problems of an error by the section of the settings and the name of the plug-in.
@@ -354,12 +358,16 @@ impl<K> PluginTable<K> {
     /// # Errors
     /// No entry has that name.
     pub fn find(&self, name: &str) -> Result<&PluginEntry<K>, Error> {
-        let found = self.plugin_entries.iter().find(|entry| entry.name == name);
-        found.ok_or_else(|| {
-            let [one, several, key] = self.message_words;
-            let problem = Problem::unknown_name(one, name).key(key);
-            problem.with_known_names(several, self.names()).into()
-        })
+        self.plugin_entries
+            .iter()
+            .find(|entry| entry.name == name)
+            .ok_or_else(|| {
+                let [one, several, key] = self.message_words;
+                Problem::unknown_name(one, name)
+                    .key(key)
+                    .with_known_names(several, self.names())
+                    .into()
+            })
     }
 
     /// Returns an iterator over all entries, in the order in which they were registered.

@@ -448,10 +448,9 @@ impl FromStr for ProcessId {
         let digits = text.strip_prefix('p').unwrap_or(text);
         let number = digits.parse::<u32>().ok();
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let index = number
+        number
             .filter(|_| is_number)
-            .and_then(|number| number.checked_sub(1));
-        index
+            .and_then(|number| number.checked_sub(1))
             .map(Self)
             .ok_or_else(|| InvalidProcessNumber(text.to_owned()))
     }
@@ -470,8 +469,7 @@ pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32,
         Text(String),
     }
     const EXPECTED: &str = "expected a process number counted from 1, as `24` or `\"p24\"`";
-    let given = Given::deserialize(deserializer).map_err(|_| Error::custom(EXPECTED))?;
-    let text = match given {
+    let text = match Given::deserialize(deserializer).map_err(|_| Error::custom(EXPECTED))? {
         Given::Number(number) => number.to_string(),
         Given::Text(text) => text,
     };

@@ -138,11 +138,13 @@ impl ValuesSpec {
 
     /// Returns the number of all values, including every value of the ranges.
     pub fn value_count(&self) -> u64 {
-        let counts = self.values_and_ranges.iter().map(|part| match part {
-            Part::One(_) => 1,
-            Part::Range(range) => range.value_count,
-        });
-        counts.fold(0, u64::saturating_add)
+        self.values_and_ranges
+            .iter()
+            .map(|part| match part {
+                Part::One(_) => 1,
+                Part::Range(range) => range.value_count,
+            })
+            .fold(0, u64::saturating_add)
     }
 
     /// Returns whether the values contain a range of decimals without a step.
@@ -260,8 +262,14 @@ fn parse_range(text: &str) -> Result<Option<DecimalRange>, String> {
         } else {
             // Add four digits, because a step is a ten-thousandth of the range.
             let [start, stop] = [start, stop].map(|end| end * i128::from(FINE_STEPS));
-            let step = ((stop - start) / i128::from(FINE_STEPS)).max(1);
-            range_from_ends(start, stop, step, digits + 4, unit, true)
+            range_from_ends(
+                start,
+                stop,
+                ((stop - start) / i128::from(FINE_STEPS)).max(1),
+                digits + 4,
+                unit,
+                true,
+            )
         }));
     };
     let step = at(step);
@@ -332,9 +340,9 @@ fn unit_of_number(text: &str) -> Option<&str> {
         unit.chars()
             .all(|letter| letter.is_alphabetic() || "/%".contains(letter))
     };
-    let places = text.char_indices().skip(1);
-    let parts = places.map(|(at, _)| text.split_at(at));
-    parts
+    text.char_indices()
+        .skip(1)
+        .map(|(at, _)| text.split_at(at))
         .filter(|(number, _)| parse_decimal(number).is_some())
         .map(|(_, unit)| unit.trim())
         .find(|unit| is_unit(unit))
@@ -383,8 +391,10 @@ impl FlagValues {
             ),
             Self::Numbers => (Value::is_number, "it must be a finite number"),
             Self::Grids => {
-                let grids = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
-                return Ok(ValuesSpec::from_list(grids, text));
+                return Ok(ValuesSpec::from_list(
+                    text.split(',').map(parse_grid).collect::<Result<_, _>>()?,
+                    text,
+                ));
             }
             Self::Texts => return Ok(ValuesSpec::from_list(vec![text.into()], text)),
         };

@@ -26,8 +26,10 @@ pub fn most_similar_name<'k>(
         return Some(first);
     }
     let begin = stem(&wanted)?;
-    let names = found.iter().map(|(_, known)| *known);
-    let mut longer = names.filter(|known| known.to_lowercase().starts_with(begin));
+    let mut longer = found
+        .iter()
+        .map(|(_, known)| *known)
+        .filter(|known| known.to_lowercase().starts_with(begin));
     longer.next().filter(|_| longer.next().is_none())
 }
 

@@ -157,8 +157,10 @@ impl CompleteSettings {
     /// Merges the built-in settings, the settings of the library and the settings of the user into one list of settings.
     fn join_layers(&self) -> Layers {
         let library = self.message_passing_library.as_ref();
-        let library = library.map(|library| (library.source_text(), &library.settings[..]));
-        Layers::join_with_library(&[&self.overridable_settings, &self.user_settings], library)
+        Layers::join_with_library(
+            &[&self.overridable_settings, &self.user_settings],
+            library.map(|library| (library.source_text(), &library.settings[..])),
+        )
     }
 
     /// Converts the merged settings, which are JSON values, into the typed configuration of the experiment.
@@ -221,8 +223,10 @@ impl CompleteSettings {
         platform: &LoadedPlatform,
     ) -> (Basis, Option<BasisRemark>) {
         let app = config.workload["app"].as_str().unwrap_or_default();
-        let known = config.calibrated_for.iter().flatten();
-        let fitted: Vec<String> = known
+        let fitted: Vec<String> = config
+            .calibrated_for
+            .iter()
+            .flatten()
             .map(|name| without_json_extension(name).to_owned())
             .collect();
         let is_calibrated =
@@ -361,9 +365,11 @@ fn describe_platform_for_message(platform: &str, fitted: &[String]) -> String {
 
 /// Returns the names, without `.json`, of the platforms to which the constants of an experiment were fitted.
 fn calibrated_platform_names(experiment: &Document) -> Vec<String> {
-    let names = experiment.value["calibrated_for"].as_array();
-    let names = names.into_iter().flatten().filter_map(Value::as_str);
-    names
+    experiment.value["calibrated_for"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
         .map(|name| without_json_extension(name).to_owned())
         .collect()
 }
@@ -397,15 +403,20 @@ pub(super) fn calibrated_platform_problems(
             .iter()
             .any(|(file, _)| without_json_extension(file) == without_json_extension(name))
     };
-    let names = config.calibrated_for.iter().flatten().enumerate();
-    names
+    config
+        .calibrated_for
+        .iter()
+        .flatten()
+        .enumerate()
         .filter(move |(_, name)| !is_known(name))
         .map(|(index, name)| {
-            let known = platform::built_in_platforms()
-                .iter()
-                .map(|(file, _)| without_json_extension(file));
             Problem::unknown_name("platform", name)
                 .key(format!("calibrated_for[{index}]"))
-                .with_known_names("platforms", known)
+                .with_known_names(
+                    "platforms",
+                    platform::built_in_platforms()
+                        .iter()
+                        .map(|(file, _)| without_json_extension(file)),
+                )
         })
 }

@@ -53,9 +53,12 @@ impl Experiment {
             // once.
             bound.bound_superstep_times(&whole, &mut sums);
         }
-        let all = sums.iter().zip(self.lowest_rescheduling_costs());
-        let least = all.map(|(sum, price)| sum + price);
-        Seconds::of(least.fold(f64::INFINITY, f64::min))
+        Seconds::of(
+            sums.iter()
+                .zip(self.lowest_rescheduling_costs())
+                .map(|(sum, price)| sum + price)
+                .fold(f64::INFINITY, f64::min),
+        )
     }
 
     /// Computes the lowest total cost of rescheduling calls and moves \[s\], as a list: the element with index n holds for runs
@@ -91,11 +94,13 @@ impl Experiment {
                 } else {
                     0.0
                 };
-                let fixed = moves.duration_outside_flow(platform, (from, to), memory);
-                fixed.get() + flow
+                moves
+                    .duration_outside_flow(platform, (from, to), memory)
+                    .get()
+                    + flow
             };
-            let others = (0..platform.hosts.len()).map(HostId::from_index);
-            others
+            (0..platform.hosts.len())
+                .map(HostId::from_index)
                 .filter(|to| *to != from)
                 .map(price)
                 .fold(f64::INFINITY, f64::min)
@@ -290,27 +295,34 @@ fn unshared_message_time(
     };
     let widest = |link: &Link| {
         let profile = link.bandwidth_profile.as_ref();
-        let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
-        values
+        profile
+            .map_or(&[][..], |profile| profile.steps_without_repetition())
             .iter()
             .map(|step| step.1)
             .fold(link.bandwidth.get(), f64::max)
     };
-    let links = route
-        .links()
-        .map(|link| widest(&platform.links[link.index()]));
-    let narrowest = links.reduce(f64::min).and_then(BytesPerSecond::new);
     experiment
         .network
-        .message_time(latency, narrowest, size)
+        .message_time(
+            latency,
+            route
+                .links()
+                .map(|link| widest(&platform.links[link.index()]))
+                .reduce(f64::min)
+                .and_then(BytesPerSecond::new),
+            size,
+        )
         .get()
 }
 
 /// Returns the largest speed that a core of a host ever has, over its speed profile \[instructions/s\].
 fn largest_core_speed(host: &Host) -> f64 {
     let profile = host.speed_profile.as_ref();
-    let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
-    let most = values.iter().map(|step| step.1).fold(1.0, f64::max);
+    let most = profile
+        .map_or(&[][..], |profile| profile.steps_without_repetition())
+        .iter()
+        .map(|step| step.1)
+        .fold(1.0, f64::max);
     host.speed.get() * most
 }
 

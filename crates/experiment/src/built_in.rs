@@ -75,8 +75,10 @@ pub(super) const BUILT_IN_SUFFIX: &str = " (built in)";
 
 /// Returns the names of the built-in experiments that a user can run by name, without [`COMMON_RULES`] and [`ONE_READING`].
 pub fn experiment_names() -> impl Iterator<Item = &'static str> {
-    let all = BUILT_IN_EXPERIMENTS.iter().map(|(name, _)| *name);
-    all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
+    BUILT_IN_EXPERIMENTS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
 /// Returns the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment.
@@ -140,8 +142,8 @@ pub(super) fn chain_of_extended_experiments(
 /// There is no such experiment; the error lists the known names.
 fn find_extended_experiment(name: &str) -> Result<Document, Error> {
     find_built_in_experiment(name)?.ok_or_else(|| {
-        let problem = Problem::unknown_name("experiment", name).key("extends");
-        problem
+        Problem::unknown_name("experiment", name)
+            .key("extends")
             .with_known_names(
                 "experiments",
                 experiment_names().chain([COMMON_RULES, ONE_READING, "none"]),

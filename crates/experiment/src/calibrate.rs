@@ -498,12 +498,12 @@ fn message_equation_by_simulation(
 
 /// Returns whether the transfer times of the messages differ enough to determine overhead and bandwidth factor separately.
 fn can_separate_constants(equations: &[MessageEquation]) -> bool {
-    let parts = equations
+    let (least, most) = equations
         .iter()
-        .map(|one| one.transfer_time / one.overhead_count);
-    let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
-        (part.min(least), part.max(most))
-    });
+        .map(|one| one.transfer_time / one.overhead_count)
+        .fold((f64::INFINITY, 0.0), |(least, most), part| {
+            (part.min(least), part.max(most))
+        });
     most > MIN_TRANSFER_RATIO * least
 }
 
@@ -513,8 +513,11 @@ fn fit_overhead_and_inverse_factor(
     all: &[MessageEquation],
     fixed: (Option<f64>, Option<f64>),
 ) -> (f64, f64) {
-    let step = all.len().div_ceil(MAX_FITTED_MESSAGES).max(1);
-    let points: Vec<MessageEquation> = all.iter().step_by(step).copied().collect();
+    let points: Vec<MessageEquation> = all
+        .iter()
+        .step_by(all.len().div_ceil(MAX_FITTED_MESSAGES).max(1))
+        .copied()
+        .collect();
     let cost = |at: (f64, f64)| points.iter().map(|one| one.relative_error(at)).sum::<f64>();
     let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
     let mut best = (cost((overhead, inverse)), (overhead, inverse));

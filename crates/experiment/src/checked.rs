@@ -62,8 +62,9 @@ impl CheckedWorkload {
     /// # Errors
     /// The application has no process, or a quantity that is NaN, negative or infinite, or it panics.
     pub(super) fn new(name: &'static str, built: BuiltWorkload) -> Result<Self, Problem> {
-        let found = catch_panic(|| find_fault_of_size(&*built.workload));
-        match found.unwrap_or_else(|text| Some(format!("it panics: {text}"))) {
+        match catch_panic(|| find_fault_of_size(&*built.workload))
+            .unwrap_or_else(|text| Some(format!("it panics: {text}")))
+        {
             Some(fault) => Err(problem(name, "at its start", &fault)),
             None => Ok(Self {
                 name,
@@ -305,20 +306,23 @@ impl Workload for CheckedWorkload {
                 || !is_amount(one.transferred_bytes.get())
                 || !is_amount(one.wait_after_transfer.get())
         };
-        let moves = self.ask(
+        self.ask(
             || in_superstep(superstep),
             |workload| workload.prescribed_moves(superstep),
             |moves| {
                 let wrong = moves.iter().find(is_wrong);
                 wrong.map(|wrong| format!("it prescribes {wrong:?}"))
             },
-        );
-        moves.unwrap_or_default()
+        )
+        .unwrap_or_default()
     }
 
     fn failure(&self) -> Option<Error> {
-        let fault = self.fault.get().cloned().map(Error::SimulationFailure);
-        fault.or_else(|| self.built.workload.failure())
+        self.fault
+            .get()
+            .cloned()
+            .map(Error::SimulationFailure)
+            .or_else(|| self.built.workload.failure())
     }
 
     fn uses_seed(&self) -> bool {

@@ -53,12 +53,16 @@ pub fn remove_informative_keys(settings: &mut Value) {
 pub fn json_pointers_to_file_names(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
-        let keys = registry.background_load_file_keys();
-        keys.map(move |key| format!("/load/{index}/{key}"))
+        registry
+            .background_load_file_keys()
+            .map(move |key| format!("/load/{index}/{key}"))
     });
-    let keys = registry.keys_of_file_names();
-    let pointers = keys.iter().map(|key| format!("/{}", key.replace('.', "/")));
-    pointers.chain(of_loads).collect()
+    registry
+        .keys_of_file_names()
+        .iter()
+        .map(|key| format!("/{}", key.replace('.', "/")))
+        .chain(of_loads)
+        .collect()
 }
 
 /// Returns whether the setting `named` names the input file `file`, or is the common beginning of its name and the names of other
@@ -204,8 +208,9 @@ pub struct ExperimentConfig {
 impl ExperimentConfig {
     /// Returns the rule by which processes are placed on hosts at the start; contiguous if the experiment sets no mapping.
     pub fn mapping(&self) -> Mapping {
-        let mapping = self.mapping.as_ref();
-        mapping.map_or_else(Mapping::default, MappingKey::parse_mapping)
+        self.mapping
+            .as_ref()
+            .map_or_else(Mapping::default, MappingKey::parse_mapping)
     }
 }
 
@@ -262,8 +267,10 @@ fn deserialize_platform<'de, D: Deserializer<'de>>(from: D) -> Result<String, D:
 
 /// Serializes the key `platform` as an object if the text is the JSON of a platform, else as a text.
 fn serialize_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Error> {
-    let text = is_json_text(platform).then(|| serde_json::from_str::<Value>(platform).ok());
-    match text.flatten() {
+    match is_json_text(platform)
+        .then(|| serde_json::from_str::<Value>(platform).ok())
+        .flatten()
+    {
         Some(object) => object.serialize(to),
         None => to.serialize_str(platform),
     }
@@ -319,12 +326,11 @@ fn section_schema<K>(
 ) -> Map<String, Value> {
     let names: Vec<&str> = table.names().collect();
     let name = json!({ "description": about, "enum": names });
-    let options = table.iter().map(|entry| {
-        let schema = entry.options_schema(generator);
-        (entry.name.to_owned(), schema.to_value())
-    });
     std::iter::once(("name".to_owned(), name))
-        .chain(options)
+        .chain(table.iter().map(|entry| {
+            let schema = entry.options_schema(generator);
+            (entry.name.to_owned(), schema.to_value())
+        }))
         .collect()
 }
 
@@ -337,8 +343,11 @@ pub fn json_schema(registry: &Registry) -> String {
         "the policy that decides",
         &mut generator,
     );
-    let about = "the trigger that decides when the policy is called";
-    let mut trigger = section_schema(registry.triggers(), about, &mut generator);
+    let mut trigger = section_schema(
+        registry.triggers(),
+        "the trigger that decides when the policy is called",
+        &mut generator,
+    );
     trigger.shift_insert(1, "only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is skipped if it costs more time than it could gain in the remaining supersteps" }));
     policy.insert(
         "trigger".into(),

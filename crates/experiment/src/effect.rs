@@ -161,11 +161,11 @@ impl CallEffect {
         let expected = (end - after) as f64;
         let predicted = gain_per_superstep.map(|gain| {
             let observed = &with.supersteps[since..after];
-            let lasted = observed[observed.len() - 1]
+            let mean = observed[observed.len() - 1]
                 .end
                 .since(observed[0].start)
-                .get();
-            let mean = lasted / observed.len() as f64;
+                .get()
+                / observed.len() as f64;
             PredictedMakespans {
                 first_observed_superstep: since as u64 + 1,
                 last_observed_superstep: after as u64,
@@ -301,15 +301,14 @@ impl Experiment {
         );
         let (with, without) = (with?.outcome, without?.outcome);
         check_repetition(&with, &trial.superstep_ends_s)?;
-        let gain = trial
-            .predicted_changes
-            .as_ref()
-            .map(|_| predictor.gain_per_superstep());
         Ok(CallEffect::new(
             &with,
             &without,
             trial.examined_call_index,
-            gain,
+            trial
+                .predicted_changes
+                .as_ref()
+                .map(|_| predictor.gain_per_superstep()),
         ))
     }
 }

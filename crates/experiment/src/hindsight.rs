@@ -268,12 +268,12 @@ impl<'s> PlanSearch<'s> {
     ) -> Result<Vec<(u32, HostId)>, Error> {
         let first = run.ended_superstep_count();
         let view = run.view()?;
-        let window = SuperstepWindow::new(
+        Ok(SuperstepWindow::new(
             self.experiment,
             &view,
             first..until.min(self.supersteps_per_run),
-        );
-        Ok(window.find_moves())
+        )
+        .find_moves())
     }
 
     /// Simulates random changes of the best plan until the budget of simulated supersteps is spent. A change that cannot be

@@ -132,12 +132,11 @@ impl MakespanLedger {
 
     /// Returns whether the terms add up exactly to the difference of the makespans.
     pub fn terms_add_up(&self) -> bool {
-        let sum = self
-            .term_ticks
+        self.term_ticks
             .iter()
             .map(|&ticks| i128::from(ticks))
-            .sum::<i128>();
-        sum == i128::from(self.difference_ticks)
+            .sum::<i128>()
+            == i128::from(self.difference_ticks)
     }
 
     /// Returns the makespan of the run minus the makespan of scenario i \[s\].

@@ -102,19 +102,23 @@ pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary, Error> {
 
 /// Returns the JSON document of the library with this name or path; for a library file, also its path and its SHA-256.
 fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
-    let built_in = BUILT_IN_LIBRARIES
+    let (source, text, is_file) = match BUILT_IN_LIBRARIES
         .iter()
-        .find(|library| library.name == name);
-    let (source, text, is_file) = match built_in {
+        .find(|library| library.name == name)
+    {
         Some(library) => (format!("library {name}"), library.text.to_owned(), false),
         None if document::path_of_text(name).is_file() => {
             (name.to_owned(), document::read_text(name)?, true)
         }
         None if is_file_path(name) => return Err(missing_file_problem(name).into()),
         None => {
-            let names = BUILT_IN_LIBRARIES.iter().map(|library| library.name);
-            let problem = Problem::unknown_name("library", name).key("library");
-            return Err(problem.with_known_names("libraries", names).into());
+            return Err(Problem::unknown_name("library", name)
+                .key("library")
+                .with_known_names(
+                    "libraries",
+                    BUILT_IN_LIBRARIES.iter().map(|library| library.name),
+                )
+                .into());
         }
     };
     let sha256 = document::sha256(text.as_bytes());
@@ -172,8 +176,8 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
         let message = format!(
             "the key `schema` is not `{LIBRARY_SCHEMA}`, so that this is no file of an MPI library"
         );
-        let problem = document.problem_at("schema", message);
-        return Err(problem
+        return Err(document
+            .problem_at("schema", message)
             .hint("name a file that `migsim calibrate --out` has written")
             .into());
     }
@@ -210,8 +214,11 @@ fn push_nested_settings(
             let place = document.locate(key);
             let place =
                 place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
-            let source = format!("{}{place}", document.source);
-            settings.push(KeySetting::new(key, source, value.clone()));
+            settings.push(KeySetting::new(
+                key,
+                format!("{}{place}", document.source),
+                value.clone(),
+            ));
         }
     }
 }

@@ -35,8 +35,10 @@ pub struct MeasuredMessages {
 type MessageRow<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
 
 fn row_problem(source: &str, line: usize, message: impl Into<String>, hint: &str) -> Problem {
-    let problem = Problem::new(message).source(source);
-    problem.at_line_column(line, 1).hint(hint)
+    Problem::new(message)
+        .source(source)
+        .at_line_column(line, 1)
+        .hint(hint)
 }
 
 /// Reads a table of measured messages; `between` gives the names of the two hosts for tables without host names.
@@ -85,10 +87,10 @@ pub fn read_measured_messages(
         let (Some(from), Some(to)) = (host(from), host(to)) else {
             continue;
         };
-        let times = groups
+        groups
             .entry((from, to, is_exchange, bytes.to_bits()))
-            .or_default();
-        times.push(time);
+            .or_default()
+            .push(time);
     }
     Error::unless_empty(problems)?;
     let pings: Vec<MeasuredMessages> = groups

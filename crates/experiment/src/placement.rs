@@ -43,18 +43,24 @@ pub(super) fn initial_placement(
 }
 
 fn hosts_by_name(platform: &Platform) -> BTreeMap<&str, HostId> {
-    let names = platform.hosts.iter().map(|host| host.name.as_str());
-    names.zip((0..).map(HostId::from_index)).collect()
+    platform
+        .hosts
+        .iter()
+        .map(|host| host.name.as_str())
+        .zip((0..).map(HostId::from_index))
+        .collect()
 }
 
 /// Returns the error which reports that the host `name`, which the workload names, does not exist on the platform; `what` states
 /// for what the workload uses the host.
 fn unknown_host_error(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
-    let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
-    let problem = Problem::new(what).with_unknown_name("host", name);
-    problem
+    Problem::new(what)
+        .with_unknown_name("host", name)
         .source(&loaded.source_description)
-        .with_known_names("hosts", names)
+        .with_known_names(
+            "hosts",
+            loaded.platform.hosts.iter().map(|host| host.name.as_str()),
+        )
         .into()
 }
 
@@ -91,10 +97,12 @@ pub(super) fn placement_by_mapping(
     let ranks: Option<Vec<usize>> = (0..processes)
         .map(|process| workload.initial_rank(ProcessId::from_index(process)))
         .collect();
-    let placed = workload
-        .labels()
-        .map_or(processes, |labels| labels.rank_count);
-    let hosts = mapping.place(platform, placed);
+    let hosts = mapping.place(
+        platform,
+        workload
+            .labels()
+            .map_or(processes, |labels| labels.rank_count),
+    );
     let hosts = hosts
         .map_err(|error| error.map_problems_without_location(|problem| problem.key("mapping")))?;
     Ok(match ranks {
@@ -134,8 +142,10 @@ fn check_initial_memory(
                 host.name
             );
             let hint = "place the processes on more hosts with `--mapping`, or use fewer processes or processes with less memory";
-            let problem = Problem::new(message).source(&loaded.source_description);
-            return Err(problem.hint(hint).into());
+            return Err(Problem::new(message)
+                .source(&loaded.source_description)
+                .hint(hint)
+                .into());
         }
     }
     Ok(())

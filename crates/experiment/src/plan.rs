@@ -65,8 +65,11 @@ impl ReschedulingPlan {
         let call = |call: &migsim_bsp::CallRecord| PlannedCall {
             superstep: call.superstep as u64 + 1,
             moves: {
-                let moves = call.decision.migrations.iter();
-                moves.map(|wanted| (wanted.process.0, wanted.to)).collect()
+                call.decision
+                    .migrations
+                    .iter()
+                    .map(|wanted| (wanted.process.0, wanted.to))
+                    .collect()
             },
             procedure: call.decision.procedure,
             reports_early: call.reports_early,
@@ -113,8 +116,12 @@ impl ReschedulingPlan {
     /// Returns the superstep, counted from 1, after which the calls or moves of two plans differ for the first time; `u64::MAX`
     /// if the plans are equal.
     pub(super) fn superstep_of_first_difference(&self, other: &Self) -> u64 {
-        let pairs = self.calls.iter().zip(&other.calls);
-        let same = pairs.take_while(|(one, other)| one == other).count();
+        let same = self
+            .calls
+            .iter()
+            .zip(&other.calls)
+            .take_while(|(one, other)| one == other)
+            .count();
         let next =
             [self, other].map(|plan| plan.calls.get(same).map_or(u64::MAX, |call| call.superstep));
         next[0].min(next[1])
@@ -207,8 +214,9 @@ impl Policy for ReschedulingPlan {
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
-        let call = self.planned_call_after(view.superstep as u64 + 1);
-        Ok(call.map_or_else(Decision::default, PlannedCall::to_decision))
+        Ok(self
+            .planned_call_after(view.superstep as u64 + 1)
+            .map_or_else(Decision::default, PlannedCall::to_decision))
     }
 
     fn uses_seed(&self) -> bool {

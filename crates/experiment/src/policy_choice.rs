@@ -146,8 +146,11 @@ impl PolicyChoice {
         if trigger.is_none() && !self.skips_calls_not_paid_back {
             return Ok(policy);
         }
-        let triggered = TriggeredPolicy::new(trigger, policy, self.skips_calls_not_paid_back);
-        Ok(Box::new(triggered))
+        Ok(Box::new(TriggeredPolicy::new(
+            trigger,
+            policy,
+            self.skips_calls_not_paid_back,
+        )))
     }
 
     /// Creates the policy for a run. The given trigger decides when the policy is called, instead of the trigger of the settings.
@@ -234,8 +237,10 @@ impl PolicyChoice {
         }
         let mut trigger = Map::new();
         if let Some(choice) = &self.trigger {
-            let options = choice.registry_entry.resolve(&choice.trigger_options)?;
-            trigger = named(choice.registry_entry.name, options);
+            trigger = named(
+                choice.registry_entry.name,
+                choice.registry_entry.resolve(&choice.trigger_options)?,
+            );
         }
         if self.skips_calls_not_paid_back {
             trigger.insert(ONLY_IF_PAID_BACK_KEY.into(), true.into());
@@ -263,8 +268,10 @@ pub fn policy_label(policy: &Value) -> String {
     let edition = edition.filter(|edition| *edition != OWN_EDITION);
     let trigger = policy["trigger"]["name"].as_str();
     let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK_KEY] == true;
-    let forecast = policy[FORECAST_KEY].as_str();
-    let parts = edition.into_iter().chain(trigger).chain(forecast);
+    let parts = edition
+        .into_iter()
+        .chain(trigger)
+        .chain(policy[FORECAST_KEY].as_str());
     let parts = parts.chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
     let parts = std::iter::once(&*named).chain(parts);
     parts.collect::<Vec<_>>().join("/")
@@ -311,16 +318,16 @@ fn is_trigger_name(registry: &Registry, part: &str) -> bool {
 }
 
 fn unknown_name_part_problem(registry: &Registry, entry: &policy::Entry, part: &str) -> Problem {
-    let forecasts = Forecast::ALL.map(Forecast::name);
     let known = entry
         .variant_names()
         .chain([PAID_BACK_SUFFIX])
-        .chain(forecasts);
-    let known = known.chain(registry.triggers().names());
-    let problem = Problem::unknown_name("edition, trigger or forecast", name_without_values(part));
-    problem
+        .chain(Forecast::ALL.map(Forecast::name));
+    Problem::unknown_name("edition, trigger or forecast", name_without_values(part))
         .key("policy.name")
-        .with_known_names("editions, triggers and forecasts", known)
+        .with_known_names(
+            "editions, triggers and forecasts",
+            known.chain(registry.triggers().names()),
+        )
 }
 
 /// Reads the forecast from the key `policy.forecast`; `None` if the key is absent.
@@ -328,13 +335,16 @@ fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     let Some(key) = keys.get(FORECAST_KEY).filter(|key| !key.is_null()) else {
         return Ok(None);
     };
-    let found = key.as_str().and_then(Forecast::from_name);
-    found.map(Some).ok_or_else(|| {
-        let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
-        let problem = Problem::unknown_name("forecast", &named).key("policy.forecast");
-        let names = Forecast::ALL.map(Forecast::name);
-        problem.with_known_names("forecasts", names).into()
-    })
+    key.as_str()
+        .and_then(Forecast::from_name)
+        .map(Some)
+        .ok_or_else(|| {
+            let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
+            Problem::unknown_name("forecast", &named)
+                .key("policy.forecast")
+                .with_known_names("forecasts", Forecast::ALL.map(Forecast::name))
+                .into()
+        })
 }
 
 /// Returns the name at the beginning of one part of a policy's name, without the values after the name: `every` for `every=50`.
@@ -359,8 +369,10 @@ impl TriggerChoice {
             None | Some(Value::Null | Value::String(_)) => Map::new(),
             Some(_) => {
                 let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
-                let problem = Problem::new("the trigger is neither a name nor an object");
-                return Err(problem.key("policy.trigger").hint(hint).into());
+                return Err(Problem::new("the trigger is neither a name nor an object")
+                    .key("policy.trigger")
+                    .hint(hint)
+                    .into());
             }
         };
         let own = [ONLY_IF_PAID_BACK_KEY];
@@ -401,10 +413,8 @@ fn parse_trigger<'t>(
     text: &'t str,
     key: &str,
 ) -> Result<(&'t str, Map<String, Value>), Error> {
-    let refuse = |message: String, hint: &str| {
-        let problem = Problem::new(message).key(key);
-        Err(Error::from(problem.hint(hint)))
-    };
+    let refuse =
+        |message: String, hint: &str| Err(Error::from(Problem::new(message).key(key).hint(hint)));
     let mut parts = text.split(',').map(str::trim);
     let first = parts.next().unwrap_or_default();
     let (name, value) = first.split_once('=').unwrap_or((first, ""));
@@ -467,11 +477,12 @@ fn check_section_keys<K>(
     let is_known = |key: &str| key == "name" || own.contains(&key) || table.find(key).is_ok();
     match keys.keys().find(|key| !is_known(key)) {
         None => Ok(()),
-        Some(key) => {
-            let problem = Problem::unknown_name("key", key).key(format!("{section}.{key}"));
-            let own = own.iter().copied().chain(["name"]);
-            Err(problem.with_known_names("keys", table.names().chain(own)))
-        }
+        Some(key) => Err(Problem::unknown_name("key", key)
+            .key(format!("{section}.{key}"))
+            .with_known_names(
+                "keys",
+                table.names().chain(own.iter().copied().chain(["name"])),
+            )),
     }
 }
 
@@ -479,9 +490,10 @@ fn check_section_keys<K>(
 fn read_only_if_paid_back(value: Option<Value>) -> Result<bool, Error> {
     let Some(value) = value else { return Ok(false) };
     value.as_bool().ok_or_else(|| {
-        let problem = Problem::new(format!("{value} is neither true nor false"));
-        let key = format!("policy.trigger.{ONLY_IF_PAID_BACK_KEY}");
-        problem.key(key).hint("write `true` or `false`").into()
+        Problem::new(format!("{value} is neither true nor false"))
+            .key(format!("policy.trigger.{ONLY_IF_PAID_BACK_KEY}"))
+            .hint("write `true` or `false`")
+            .into()
     })
 }
 

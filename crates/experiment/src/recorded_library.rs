@@ -25,8 +25,13 @@ const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 pub fn default_library_path() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
-    let folder = given("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
-    Some(folder.join("migsim").join("library.json"))
+    Some(
+        given("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(home)?
+            .join("migsim")
+            .join("library.json"),
+    )
 }
 
 /// Returns the name or the path of the message-passing library for the recorded trace in the file `trace`; `None` if no library
@@ -52,18 +57,19 @@ pub(super) fn choose_library_for_recording(
                 .is_none_or(|name| name == own)
         })
     };
-    let default = default_library_path().filter(|file| file.is_file() && is_of(file));
     let mut files = beside
         .into_iter()
         .filter(|file| file.is_file())
-        .chain(default);
+        .chain(default_library_path().filter(|file| file.is_file() && is_of(file)));
     let built_in = || {
         BUILT_IN_LIBRARIES
             .iter()
             .find(|library| library.name == own)
     };
-    let file = files.next().map(|file| file.display().to_string());
-    file.or_else(|| Some(built_in()?.name.to_owned()))
+    files
+        .next()
+        .map(|file| file.display().to_string())
+        .or_else(|| Some(built_in()?.name.to_owned()))
 }
 
 /// Returns a note for the user on whether the overhead of the library in use was measured on a machine like that of the

@@ -376,8 +376,11 @@ fn variant_texts(variants: &[strategy::Variant]) -> impl Iterator<Item = (&str, 
 }
 
 fn policy_problems(entry: &policy::Entry) -> Vec<Problem> {
-    let variants = variant_texts(entry.variants());
-    let mut problems = entry.declaration_problems("policy", &entry.declared_keys(), variants);
+    let mut problems = entry.declaration_problems(
+        "policy",
+        &entry.declared_keys(),
+        variant_texts(entry.variants()),
+    );
     let empty = entry
         .tuning_ranges()
         .iter()

@@ -124,13 +124,15 @@ impl Experiment {
     ) -> Result<Self, Error> {
         let whole = CompleteSettings::new(registry, layers, limits, shared);
         let made = whole.and_then(|mut whole| {
-            let made = Self::from_complete_settings(registry, &mut whole, limits, shared);
-            made.map_err(|error| whole.merged_layers.add_locations_to_problems(error))
+            Self::from_complete_settings(registry, &mut whole, limits, shared)
+                .map_err(|error| whole.merged_layers.add_locations_to_problems(error))
         });
         made.map_err(|error| {
             let all = "list all keys, with their units and ranges: `migsim schema experiment`";
-            let error = error.map_problems(|problem| add_policy_option_hint(registry, problem));
-            error.with_key_reference(all).with_default_hint(all)
+            error
+                .map_problems(|problem| add_policy_option_hint(registry, problem))
+                .with_key_reference(all)
+                .with_default_hint(all)
         })
     }
 
@@ -150,9 +152,10 @@ impl Experiment {
         let mut parts = ExperimentParts::read_parts(registry, whole, limits, shared)?;
         let (basis, remark) = whole.basis_and_remark(&parts.config, &parts.platform);
         // Platform rules are checked here, before a load changes speeds.
-        let is_clustered = parts.config.clusters.is_some();
-        let findings =
-            plausibility::find_implausible_platform_values(&parts.platform.platform, is_clustered);
+        let findings = plausibility::find_implausible_platform_values(
+            &parts.platform.platform,
+            parts.config.clusters.is_some(),
+        );
         let unloaded = Arc::clone(&parts.platform);
         if !parts.loads.is_empty() {
             parts.platform =
@@ -207,11 +210,12 @@ impl Experiment {
     ///
     /// They concern the built-in settings in use, the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
-        let said = self.setting_notes.iter().cloned();
-        let of_platform = self.platform.user_notes.iter().cloned();
-        let remarks = merge_remarks(self.basis_remark.clone()).into_iter();
-        let of_seed = self.unused_seed_note.iter().cloned();
-        (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
+        (merge_remarks(self.basis_remark.clone())
+            .into_iter()
+            .chain(self.platform.user_notes.iter().cloned())
+            .chain(self.setting_notes.iter().cloned())
+            .chain(self.unused_seed_note.iter().cloned()))
+        .collect()
     }
 
     /// Lists the rules that the papers of the policy leave open and on whose interpretation the results depend, each in a few
@@ -350,8 +354,11 @@ impl<'r> ExperimentParts<'r> {
             whole.is_chosen_by_user(key)
         });
         let policy = ok_or_collect_problems(policy, &mut problems);
-        let layers = &whole.merged_layers;
-        problems.extend(check_program_named_by_file(layers, policy.as_ref(), limits));
+        problems.extend(check_program_named_by_file(
+            &whole.merged_layers,
+            policy.as_ref(),
+            limits,
+        ));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = ok_or_collect_problems(loads, &mut problems);
         let shares_seed = seed::share_seed_with_workload(whole, &config, app, &mut keys);
@@ -416,9 +423,12 @@ impl<'r> ExperimentParts<'r> {
         let (policy, workload) = (self.policy.create_policy()?, &self.workload);
         if !(0.0..f64::MAX).contains(&policy.memory(1.0, 1.0)) {
             let name = self.policy.registry_entry.name;
-            let message = format!("the policy `{name}` states a wrong size of its memory");
-            let problem = Problem::new(message).key(format!("policy.{name}"));
-            return Err(problem.hint("correct the code of the policy").into());
+            return Err(Problem::new(format!(
+                "the policy `{name}` states a wrong size of its memory"
+            ))
+            .key(format!("policy.{name}"))
+            .hint("correct the code of the policy")
+            .into());
         }
         let settings = (&self.config, self.application_entry);
         size::check_experiment_memory(settings, workload, &*policy, &self.platform, limits)?;
@@ -435,8 +445,7 @@ impl<'r> ExperimentParts<'r> {
     }
 
     fn has_random_measurement_errors(&self) -> bool {
-        let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
-        is_asked && self.config.view.uses_seed()
+        self.config.scenarios.iter().any(|one| *one != Scenario::I) && self.config.view.uses_seed()
     }
 
     /// Completes the settings of the experiment, and returns them as JSON with every default filled in.
@@ -476,8 +485,11 @@ impl<'r> ExperimentParts<'r> {
         let mut network = json!(self.network);
         if let Some(constants) = network.as_object_mut() {
             let preset = config.network.get("model").cloned();
-            let preset = preset.filter(Value::is_string).unwrap_or("cm02".into());
-            constants.shift_insert(0, "model".into(), preset);
+            constants.shift_insert(
+                0,
+                "model".into(),
+                preset.filter(Value::is_string).unwrap_or("cm02".into()),
+            );
             config.network.clone_from(constants);
         }
         let mut resolved = json!(config);
@@ -487,9 +499,12 @@ impl<'r> ExperimentParts<'r> {
             resolved["load"] = load;
         }
         resolved["policy"] = self.policy.complete_policy_settings()?;
-        let library = whole.message_passing_library.as_ref();
-        config.origins =
-            origins::determine_origins(written, &whole.merged_layers, library, &resolved)?;
+        config.origins = origins::determine_origins(
+            written,
+            &whole.merged_layers,
+            whole.message_passing_library.as_ref(),
+            &resolved,
+        )?;
         if !config.origins.is_empty() {
             resolved["origins"] = json!(config.origins);
         }
@@ -611,10 +626,9 @@ fn read_platform(
     let opened = opened.map_err(|error| named(error, "platform"))?;
     match &config.clusters {
         None => Ok(opened),
-        Some(clusters) => {
-            let clustered = shared.get_or_form_clusters(name, &opened, clusters);
-            clustered.map_err(|error| named(error, "clusters"))
-        }
+        Some(clusters) => shared
+            .get_or_form_clusters(name, &opened, clusters)
+            .map_err(|error| named(error, "clusters")),
     }
 }
 
@@ -630,8 +644,7 @@ pub(super) fn add_missing_loopbacks(
     let platform = &mut Arc::make_mut(&mut loaded).platform;
     let hosts = 0..HostId::from_index(platform.hosts.len()).0;
     let bandwidth = BytesPerSecond::of(network.loopback_bandwidth);
-    let latency = network.loopback_latency;
-    platform.add_loopbacks(hosts, bandwidth, latency);
+    platform.add_loopbacks(hosts, bandwidth, network.loopback_latency);
     loaded
 }
 

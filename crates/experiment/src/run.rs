@@ -126,8 +126,10 @@ impl Experiment {
         let memo = self.new_superstep_cache();
         let run_one = |&scenario: &Scenario| {
             let mut recorder = recorder_of(scenario)?;
-            let calls = earlier.filter(|_| scenario != Scenario::I);
-            let run = match calls.and_then(|results| results.get(scenario)) {
+            let run = match earlier
+                .filter(|_| scenario != Scenario::I)
+                .and_then(|results| results.get(scenario))
+            {
                 Some(run) => {
                     let plan = ReschedulingPlan::from_outcome(&run.outcome);
                     self.run_with_plan(scenario, &plan, progress, &mut recorder, memo.as_ref())
@@ -136,8 +138,8 @@ impl Experiment {
             };
             Ok((run?, recorder))
         };
-        let scenarios = self.config.scenarios.par_iter();
-        let runs: Vec<Result<(ScenarioRun, R), Error>> = scenarios.map(run_one).collect();
+        let runs: Vec<Result<(ScenarioRun, R), Error>> =
+            self.config.scenarios.par_iter().map(run_one).collect();
         let runs: Vec<_> = runs.into_iter().collect::<Result<_, _>>()?;
         let (runs, recorders) = runs.into_iter().unzip();
         Ok((self.collect_results(runs)?, recorders))
@@ -158,8 +160,8 @@ impl Experiment {
                 && !ledger.terms_add_up()
             {
                 let place = format!("scenario {}", run.scenario.name());
-                let what = "the terms of its ledger do not add up";
-                let broken = InternalFault::new(what, &place, Map::new());
+                let broken =
+                    InternalFault::new("the terms of its ledger do not add up", &place, Map::new());
                 return Err(self.add_settings_to_error(Error::InternalFault(Box::new(broken))));
             }
         }
@@ -230,9 +232,10 @@ impl Experiment {
     pub fn snapshot_at_barrier(&self, superstep: u64) -> Result<serde_json::Value, Error> {
         let supersteps = self.workload.supersteps() as u64;
         if superstep == 0 || superstep > supersteps {
-            let problem = Problem::new(format!("there is no superstep {superstep}"));
-            let hint = format!("choose a superstep from 1 to {supersteps}");
-            return Err(problem.source("--superstep").hint(hint).into());
+            return Err(Problem::new(format!("there is no superstep {superstep}"))
+                .source("--superstep")
+                .hint(format!("choose a superstep from 1 to {supersteps}"))
+                .into());
         }
         let snapshot = SharedSnapshot::default();
         let index = usize::try_from(superstep - 1).expect("less than the supersteps");
@@ -310,8 +313,7 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
-        let placement = &self.placement;
-        self.run_from_placement(placement, scenario, policy, progress, recorder, memo)
+        self.run_from_placement(&self.placement, scenario, policy, progress, recorder, memo)
     }
 
     /// Runs one scenario with the given initial placement and the given policy, which replace the placement and the policy that

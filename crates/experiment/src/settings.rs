@@ -225,11 +225,10 @@ impl Layers {
 
     /// Returns the setting that determines the value of a key; `None` if the key has no value after all settings are merged.
     fn deciding_setting(&self, key: &str) -> Option<&SettingLayer> {
-        let strongest = self
-            .setting_layers
+        self.setting_layers
             .iter()
-            .rfind(|one| one.determines_key(key));
-        strongest.filter(|one| one.get(key).is_some())
+            .rfind(|one| one.determines_key(key))
+            .filter(|one| one.get(key).is_some())
     }
 
     /// Returns the name of the source that determines the value of a key, and whether the source is a file; `None` if the key has
@@ -277,8 +276,10 @@ impl Layers {
                 SettingLayer::File(document) if !document.value.is_object() => {
                     let message =
                         "expected a JSON object with the settings of an experiment, `{...}`";
-                    let hint = "print an example with `migsim run lu --show`";
-                    return Err(document.problem_at("", message).hint(hint).into());
+                    return Err(document
+                        .problem_at("", message)
+                        .hint("print an example with `migsim run lu --show`")
+                        .into());
                 }
                 SettingLayer::File(document) => merge_json(&mut all, &document.value),
                 SettingLayer::SingleKey(_, flag)
@@ -419,13 +420,14 @@ pub(super) fn set_at_path(value: &mut Value, key: &str, new: Value) -> bool {
 
 /// Returns the error which reports that a flag sets a key inside a value that is not an object.
 fn invalid_key_problem(all: &Value, flag: &KeySetting) -> Problem {
-    let message = format!("`{}` is not a key of an experiment", flag.key);
-    let problem = Problem::new(message)
+    let problem = Problem::new(format!("`{}` is not a key of an experiment", flag.key))
         .with_unknown_name("key", &flag.key)
         .source(&flag.source_text);
     // Find the longest part of the key that has a value; this value is not an object.
-    let ends = flag.key.match_indices(['.', '[']).rev();
-    let around = ends
+    let around = flag
+        .key
+        .match_indices(['.', '['])
+        .rev()
         .map(|(end, _)| &flag.key[..end])
         .find_map(|key| Some((key, value_at_path(all, key)?)));
     match around {

@@ -64,13 +64,16 @@ impl SharedInputs {
         text: &str,
     ) -> Result<Arc<LoadedPlatform>, Error> {
         // A file name contains no byte 0.
-        let key = format!("{name}\0{text}\0{}", platform.file_sha256);
-        get_or_compute(&self.platforms, key, || {
-            let mut formed = LoadedPlatform::clone(platform);
-            text.parse::<HostGrouping>()?
-                .apply_to(&mut formed.platform)?;
-            Ok(Arc::new(formed))
-        })
+        get_or_compute(
+            &self.platforms,
+            format!("{name}\0{text}\0{}", platform.file_sha256),
+            || {
+                let mut formed = LoadedPlatform::clone(platform);
+                text.parse::<HostGrouping>()?
+                    .apply_to(&mut formed.platform)?;
+                Ok(Arc::new(formed))
+            },
+        )
     }
 
     /// Returns a copy of the platform `without` on which the background loads, drawn from `seed`, take capacity.
@@ -89,8 +92,9 @@ impl SharedInputs {
             .to_string();
         written.extend(loads.trace_files().map(|(_, sha256)| sha256));
         let is_it = |known: &&PlatformWithLoadEntry| {
-            let is_same = Arc::ptr_eq(&known.platform_without_load, without);
-            is_same && known.load_seed == seed && known.load_settings == written
+            Arc::ptr_eq(&known.platform_without_load, without)
+                && known.load_seed == seed
+                && known.load_settings == written
         };
         let lock = || {
             let known = self.platforms_with_load.lock();
@@ -147,8 +151,10 @@ impl SharedInputs {
     ) -> Result<Vec<Arc<Document>>, Error> {
         let key = (extends.map(str::to_owned), app.to_owned());
         get_or_compute(&self.experiment_chains, key, || {
-            let chain = built_in::chain_of_extended_experiments(extends, app)?;
-            Ok(chain.into_iter().map(Arc::new).collect())
+            Ok(built_in::chain_of_extended_experiments(extends, app)?
+                .into_iter()
+                .map(Arc::new)
+                .collect())
         })
     }
 }

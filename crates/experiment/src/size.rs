@@ -23,15 +23,19 @@ pub(super) fn check_process_memory(
     workload: &Map<String, Value>,
     limits: Limits,
 ) -> Result<(), Problem> {
-    let asked = app.requested_processes(workload);
-    let Some((key, processes)) =
-        asked.filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES)
+    let Some((key, processes)) = app
+        .requested_processes(workload)
+        .filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES)
     else {
         return Ok(());
     };
-    let needed = memory::minimum_run_memory(processes as f64);
-    let checked = limits.check_memory("the experiment", needed, format!("{processes} processes"));
-    checked.map_err(|problem| problem.key(format!("workload.{key}")))
+    limits
+        .check_memory(
+            "the experiment",
+            memory::minimum_run_memory(processes as f64),
+            format!("{processes} processes"),
+        )
+        .map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
 /// Checks that the experiment fits into memory, before the memory for its run is allocated.

@@ -48,8 +48,8 @@ impl InitialPlacements {
     /// `experiment`. If scenario i is one of these scenarios, it already covers the initial placement of the experiment.
     pub fn additional_run_count(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
-        let others = self.distinct_placements.iter();
-        others
+        self.distinct_placements
+            .iter()
             .filter(|placement| !has_own || **placement != experiment.placement)
             .count()
     }
@@ -87,19 +87,19 @@ impl Experiment {
             .filter(|rule| Some(*rule) != own);
         for rule in own.into_iter().chain(others) {
             let mapping = Mapping::Rule(rule, Vec::new());
-            let platform = &self.platform.platform;
-            let placement = placement_by_mapping(&mapping, self.workload.as_ref(), platform)?;
+            let placement =
+                placement_by_mapping(&mapping, self.workload.as_ref(), &self.platform.platform)?;
             if !initial_placement_fits_memory(&placement, self.workload.as_ref(), &self.platform) {
                 continue;
             }
-            let known = starts
+            let index = starts
                 .distinct_placements
                 .iter()
-                .position(|one| *one == placement);
-            let index = known.unwrap_or_else(|| {
-                starts.distinct_placements.push(placement);
-                starts.distinct_placements.len() - 1
-            });
+                .position(|one| *one == placement)
+                .unwrap_or_else(|| {
+                    starts.distinct_placements.push(placement);
+                    starts.distinct_placements.len() - 1
+                });
             starts.rules_with_placements.push((Some(rule), index));
         }
         if !starts.distinct_placements.contains(&self.placement) {

@@ -173,12 +173,14 @@ impl MessageMeasurements {
         });
         let hosts = hosts.transpose()?;
         let opened = |name: &str| {
-            let limits = memory_and_thread_limits(
-                &arguments.memory,
-                None,
-                ExperimentPurpose::ReadingSupersteps,
+            let opened = platform::open_within_limits(
+                name,
+                memory_and_thread_limits(
+                    &arguments.memory,
+                    None,
+                    ExperimentPurpose::ReadingSupersteps,
+                ),
             );
-            let opened = platform::open_within_limits(name, limits);
             Ok::<_, Error>(
                 opened
                     .map_err(|error| error.with_default_source("--platform"))?
@@ -298,8 +300,10 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     }
     let problem =
         Problem::new("`--out` names the file of the table, which the library would overwrite");
-    let hint = "name another file, for example `--out library.json`";
-    Err(problem.source("--out").hint(hint).into())
+    Err(problem
+        .source("--out")
+        .hint("name another file, for example `--out library.json`")
+        .into())
 }
 
 /// Creates the printed tables: the residuals of the fit, the calibrated constants, and the constants that the measurements do not

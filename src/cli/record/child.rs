@@ -120,9 +120,12 @@ fn check_records_written(job: &ProgramToRun<'_>) -> Result<(), Error> {
 }
 
 fn paths_of_records(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
 }
 
 /// Returns the error for a program that ended with a failure. If the recorder could not write its records, the error contains the
@@ -142,10 +145,12 @@ fn program_failed_error(status: ExitStatus, folder: &Path) -> Error {
 
 /// Returns the error that is reported if the operating system cannot wait for the end of the program.
 fn wait_failed_error(error: &std::io::Error) -> Error {
-    let problem = Problem::new(format!(
-        "cannot wait for the end of the recorded program: {error}"
-    ));
-    Error::SimulationFailure(problem.hint("record the program again"))
+    Error::SimulationFailure(
+        Problem::new(format!(
+            "cannot wait for the end of the recorded program: {error}"
+        ))
+        .hint("record the program again"),
+    )
 }
 
 /// Ends the program and all processes that it has started after a signal: passes the signal on to them, and kills them if they do
@@ -193,9 +198,11 @@ fn send_signal(family: &BTreeSet<u32>, signal: Signal) {
 ///
 /// The system makes `root` the parent of processes whose own parents have ended, so that these processes are included.
 fn descendant_process_ids(root: u32, child: &mut Child) -> BTreeSet<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
-    let parents: Vec<(u32, u32)> = ids
+    let parents: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok())
         .filter_map(|id| Some((id, parent_process_id(id)?)))
         .collect();
     let mut family = BTreeSet::from([root]);

@@ -108,8 +108,7 @@ impl Drop for RecordsFolder {
 
 /// Removes the folders that killed recordings of this user have left in the folder `temporary`.
 pub(super) fn remove_stale_folders(temporary: &Path) {
-    let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
-    for entry in entries {
+    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let is_ours = entry
             .file_name()
             .to_string_lossy()

@@ -26,8 +26,9 @@ impl TraceOutput {
             Ok(found) if found.is_dir() => {
                 let problem = Problem::new("cannot write the trace, since this path is a folder");
                 let hint = "name a file with `--out`: `migsim record --out app.trace -- COMMAND`";
-                let problem = problem.source(path.display().to_string()).hint(hint);
-                Err(Error::Output(problem))
+                Err(Error::Output(
+                    problem.source(path.display().to_string()).hint(hint),
+                ))
             }
             Ok(found) if !found.is_file() => Ok(Self::PipeOrDevice(path.to_owned())),
             _ => Draft::create(&output_file(path)?).map(|(draft, file)| Self::File(draft, file)),
@@ -40,8 +41,9 @@ impl TraceOutput {
         match self {
             Self::PipeOrDevice(path) => write_file_named_by_user(&path, bytes),
             Self::File(draft, mut file) => {
-                let written = file.write_all(bytes).and_then(|()| file.sync_all());
-                written.map_err(|error| draft.write_error(&error))?;
+                file.write_all(bytes)
+                    .and_then(|()| file.sync_all())
+                    .map_err(|error| draft.write_error(&error))?;
                 draft.publish()
             }
         }

@@ -94,9 +94,9 @@ fn read_and_check_chunks(
         }
         check(&bytes[..known], &bytes[known..])?;
         if bytes.len() > MOST_BYTES {
-            let problem = Problem::new(format!("`{name}` is larger than 1 GiB"));
-            let hint = "name a smaller file, and no device or pipe without end";
-            return Err(problem.source(name.to_string()).hint(hint));
+            return Err(Problem::new(format!("`{name}` is larger than 1 GiB"))
+                .source(name.to_string())
+                .hint("name a smaller file, and no device or pipe without end"));
         }
     }
 }
@@ -132,8 +132,7 @@ fn open_file(path: &Path) -> IoResult<File> {
     // Opening a pipe blocks until another process opens its other end, so a thread does it.
     let (opened, result) = mpsc::channel();
     let path = path.to_owned();
-    let waiting = std::thread::Builder::new();
-    waiting.spawn(move || opened.send(File::open(path)))?;
+    std::thread::Builder::new().spawn(move || opened.send(File::open(path)))?;
     let nobody = || format!("no program opened this pipe for writing within {WRITER_TIMEOUT:?}");
     result
         .recv_timeout(WRITER_TIMEOUT)

@@ -59,8 +59,10 @@ impl Document {
     /// Returns the line and the column of the value at a dotted path such as `routes[0].to`; `None` if the path does not exist.
     /// Lines are counted from 1, and columns in characters from 1. The empty path denotes the whole file.
     pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
-        let offset = JsonScanner::new(&self.text).find_value(key)?;
-        Some(line_column(&self.text, offset))
+        Some(line_column(
+            &self.text,
+            JsonScanner::new(&self.text).find_value(key)?,
+        ))
     }
 
     /// Returns whether the file has a value at a dotted path such as `routes[0].to`. This check is faster than [`Self::locate`],
@@ -117,12 +119,11 @@ impl Document {
                 let problem = Problem::new(format!("key `{key}` appears twice"));
                 doubled.push(if doubled.len() < MOST_PROBLEMS {
                     let (line, column) = line_column(&self.text, offset);
-                    let path = join_path(path, key);
-                    let problem = problem
+                    problem
                         .source(&self.source)
                         .at_line_column(line, column)
-                        .key(path);
-                    problem.hint("remove one of the two keys")
+                        .key(join_path(path, key))
+                        .hint("remove one of the two keys")
                 } else {
                     problem // it is only counted
                 });
@@ -139,13 +140,14 @@ fn has_value_at(value: &Value, path: &str) -> bool {
     }
     let inside = |rest: &str| rest.strip_prefix('.').unwrap_or(rest).to_owned();
     match value {
-        Value::Object(members) => {
-            let ends = path.match_indices(['.', '[']).map(|(end, _)| end);
-            ends.chain([path.len()]).any(|end| {
+        Value::Object(members) => path
+            .match_indices(['.', '['])
+            .map(|(end, _)| end)
+            .chain([path.len()])
+            .any(|end| {
                 let member = members.get(&path[..end]);
                 member.is_some_and(|member| has_value_at(member, &inside(&path[end..])))
-            })
-        }
+            }),
         Value::Array(elements) => path
             .strip_prefix('[')
             .and_then(|path| path.split_once(']'))

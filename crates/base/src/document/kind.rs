@@ -87,8 +87,7 @@ impl FileKind {
     /// of the expected kind with its article (`a platform`).
     pub fn wrong_kind_error(self, wanted: &str, source: &str) -> Problem {
         let name = self.name_with_article();
-        let problem = Problem::new(format!("the file is {name}, not {wanted}"));
-        problem
+        Problem::new(format!("the file is {name}, not {wanted}"))
             .source(source)
             .at_line_column(1, 1)
             .hint(self.usage_hint(source))
@@ -160,8 +159,7 @@ struct TopLevelKeys {
 /// Returns the kind of a JSON file with the given text; `None` if its top-level keys do not show the kind.
 fn detect_json_kind(text: &str) -> Option<FileKind> {
     let head: TopLevelKeys = serde_json::from_str(text).ok()?;
-    let schema = head.schema.as_ref().and_then(Value::as_str);
-    match schema {
+    match head.schema.as_ref().and_then(Value::as_str) {
         Some("migsim-platform-1" | "migsim-zones-1") => Some(FileKind::Platform),
         Some("migsim-experiment-1") => Some(FileKind::Experiment),
         Some("migsim-sweep-1" | "migsim-run-1") => Some(FileKind::SweepOrRunManifest),

@@ -163,8 +163,7 @@ fn expected_keys<T: DeserializeOwned>(
 
 /// Returns an error message of serde in plain words, without the names of Rust types.
 fn translate_serde_message(message: &str) -> String {
-    let integers = ["u64", "u32", "u16", "u8", "usize"];
-    let plain = integers.iter().fold(
+    let plain = ["u64", "u32", "u16", "u8", "usize"].iter().fold(
         message.replace("expected f64", "expected a number"),
         |text, name| {
             text.replace(
@@ -196,10 +195,12 @@ fn repair_and_find_next_failure<T: DeserializeOwned>(
     failure: &DeserializationFailure,
 ) -> Option<DeserializationFailure> {
     if let Some(("field", name, _)) = split_unknown_name_message(&failure.serde_message) {
-        let parent = &failure.value_path[..failure.value_path.len().saturating_sub(1)];
-        value_at_path(value, parent)?
-            .as_object_mut()?
-            .shift_remove(name)?;
+        value_at_path(
+            value,
+            &failure.value_path[..failure.value_path.len().saturating_sub(1)],
+        )?
+        .as_object_mut()?
+        .shift_remove(name)?;
         return try_deserialize::<T>(value).err();
     }
     let mut steps = failure.value_path.clone();
@@ -230,10 +231,12 @@ fn repair_and_find_next_failure<T: DeserializeOwned>(
                 };
                 let mut elsewhere = value.clone();
                 *value_at_path(&mut elsewhere, &steps)? = other;
-                let is_same = try_deserialize::<T>(&elsewhere).is_err_and(|found| {
-                    found.value_path == next.value_path && found.serde_message == next.serde_message
-                });
-                return is_same.then_some(next);
+                return try_deserialize::<T>(&elsewhere)
+                    .is_err_and(|found| {
+                        found.value_path == next.value_path
+                            && found.serde_message == next.serde_message
+                    })
+                    .then_some(next);
             }
         }
     }
@@ -243,17 +246,18 @@ fn repair_and_find_next_failure<T: DeserializeOwned>(
 /// Returns the values that are tried one after the other in place of a wrong value: texts, a text for each quantity, numbers and
 /// empty containers. In most places of the file formats one of these values is accepted.
 fn replacement_values() -> impl Iterator<Item = Value> {
-    let texts = ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"].map(Value::from);
-    let others = [
-        json!(1),
-        json!(0.5),
-        json!(true),
-        Value::Null,
-        json!([]),
-        Value::Object(Map::new()),
-        json!(["a", "b"]),
-    ];
-    texts.into_iter().chain(others)
+    ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"]
+        .map(Value::from)
+        .into_iter()
+        .chain([
+            json!(1),
+            json!(0.5),
+            json!(true),
+            Value::Null,
+            json!([]),
+            Value::Object(Map::new()),
+            json!(["a", "b"]),
+        ])
 }
 
 /// Returns whether an error message of serde reports a value of the wrong type rather than a missing or unknown field.

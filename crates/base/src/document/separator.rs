@@ -16,19 +16,23 @@ impl Separator {
     /// Returns the separator of a table whose first line is `line`: a comma if the line contains a comma, otherwise a semicolon
     /// if the line contains a semicolon, otherwise a tab.
     pub fn from_heading_line(line: &str) -> Self {
-        let first = [',', ';', '\t']
-            .into_iter()
-            .find(|&letter| line.contains(letter));
-        Self(first.unwrap_or(','))
+        Self(
+            [',', ';', '\t']
+                .into_iter()
+                .find(|&letter| line.contains(letter))
+                .unwrap_or(','),
+        )
     }
 
     /// Returns the separator of a table whose first line may contain numbers instead of headings. A semicolon or tab in the line
     /// takes precedence over a comma, which then is a decimal comma.
     pub fn from_number_line(line: &str) -> Self {
-        let first = [';', '\t', ',']
-            .into_iter()
-            .find(|&letter| line.contains(letter));
-        Self(first.unwrap_or(','))
+        Self(
+            [';', '\t', ',']
+                .into_iter()
+                .find(|&letter| line.contains(letter))
+                .unwrap_or(','),
+        )
     }
 
     /// Returns the separator character as a byte.
@@ -47,15 +51,18 @@ impl Separator {
         let mut fields = Vec::new();
         let mut rest = line;
         loop {
-            let quoted = rest.trim_start_matches(' ').strip_prefix('"');
-            let quoted = quoted.and_then(read_quoted).filter(|(_, after)| {
-                let after = after.trim_start_matches(' ');
-                after.is_empty() || after.starts_with(self.0)
-            });
-            let (field, after) = quoted.unwrap_or_else(|| {
-                let (field, after) = rest.split_at(rest.find(self.0).unwrap_or(rest.len()));
-                (field.trim().to_owned(), after)
-            });
+            let (field, after) = rest
+                .trim_start_matches(' ')
+                .strip_prefix('"')
+                .and_then(read_quoted)
+                .filter(|(_, after)| {
+                    let after = after.trim_start_matches(' ');
+                    after.is_empty() || after.starts_with(self.0)
+                })
+                .unwrap_or_else(|| {
+                    let (field, after) = rest.split_at(rest.find(self.0).unwrap_or(rest.len()));
+                    (field.trim().to_owned(), after)
+                });
             fields.push(field);
             let Some(next) = after.trim_start_matches(' ').strip_prefix(self.0) else {
                 return fields;

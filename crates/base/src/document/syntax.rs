@@ -20,8 +20,8 @@ pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     let message = full
         .rfind(" at line ")
         .map_or(full.as_str(), |end| &full[..end]);
-    let lines = text.split('\n');
-    let before: usize = lines
+    let before: usize = text
+        .split('\n')
         .take(error.line().saturating_sub(1))
         .map(|line| line.len() + 1)
         .sum();
@@ -90,8 +90,7 @@ fn diagnose_syntax_error(message: &str, before: &str, rest: &str) -> MessageAndH
 /// Returns the error message and the hint if the `message` of `serde_json` reports that the text ends too early; `None`
 /// otherwise.
 fn diagnose_unexpected_end(message: &str) -> Option<MessageAndHint> {
-    let inside = message.strip_prefix("EOF while parsing ")?;
-    let what = match inside {
+    let what = match message.strip_prefix("EOF while parsing ")? {
         "a string" => "a text (no closing quote)",
         "a list" => "a list (no closing bracket `]`)",
         "an object" => "an object (no closing bracket `}`)",
@@ -131,10 +130,10 @@ fn diagnose_unquoted_word(before: &str, rest: &str) -> Option<MessageAndHint> {
                 "put a value with a unit in double quotes: `\"5 MB\"`",
             )
         }
-        _ if rest.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
-            let what = format!("not valid JSON: `{word}` has no quotes");
-            told(what, "put keys and texts in double quotes: `\"name\"`")
-        }
+        _ if rest.starts_with(|c: char| c.is_alphabetic() || c == '_') => told(
+            format!("not valid JSON: `{word}` has no quotes"),
+            "put keys and texts in double quotes: `\"name\"`",
+        ),
         _ => None,
     }
 }

@@ -22,22 +22,29 @@ impl ExperimentParts<'_> {
         placement: &mut [HostId],
         unloaded: &LoadedPlatform,
     ) -> Result<(), Error> {
-        let texts = self.config.changes.iter();
-        let changes: Vec<_> = texts.map(|text| text.parse::<CaseChange>()).collect();
+        let changes: Vec<_> = self
+            .config
+            .changes
+            .iter()
+            .map(|text| text.parse::<CaseChange>())
+            .collect();
         let factor_of = |quantity: ChangedQuantity| -> f64 {
-            let own = changes
+            changes
                 .iter()
                 .flatten()
-                .filter(|one| one.quantity == quantity);
-            own.map(CaseChange::cost_factor).product()
+                .filter(|one| one.quantity == quantity)
+                .map(CaseChange::cost_factor)
+                .product()
         };
         let load = factor_of(ChangedQuantity::BackgroundLoad);
         let memory = factor_of(ChangedQuantity::MoveCosts);
         let imbalance = factor_of(ChangedQuantity::Imbalance);
         if load != 1.0 {
             let mut loaded = unloaded.clone();
-            let scaled = self.loads.clone().scaled(load);
-            scaled.put_on(&mut loaded.platform, self.config.seed)?;
+            self.loads
+                .clone()
+                .scaled(load)
+                .put_on(&mut loaded.platform, self.config.seed)?;
             self.platform = add_missing_loopbacks(Arc::new(loaded), &self.network);
         }
         let mut problems = Vec::new();
@@ -52,8 +59,11 @@ impl ExperimentParts<'_> {
         }
         Error::unless_empty(problems)?;
         if memory != 1.0 || imbalance != 1.0 {
-            let shares = balanced_work_shares(&self.platform.platform, placement);
-            self.workload.scale(shares, imbalance, memory);
+            self.workload.scale(
+                balanced_work_shares(&self.platform.platform, placement),
+                imbalance,
+                memory,
+            );
         }
         Ok(())
     }
@@ -113,8 +123,11 @@ impl ExperimentParts<'_> {
             }
             ChangedQuantity::BackgroundLoad | ChangedQuantity::Imbalance => {}
             ChangedQuantity::ProcessesPerHost => {
-                let hosts = self.platform.platform.hosts.len();
-                spread::change_processes_per_host(change.amount, placement, hosts)?;
+                spread::change_processes_per_host(
+                    change.amount,
+                    placement,
+                    self.platform.platform.hosts.len(),
+                )?;
             }
             _ => {
                 let platform = &mut Arc::make_mut(&mut self.platform).platform;

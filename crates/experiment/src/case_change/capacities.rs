@@ -55,8 +55,10 @@ pub(super) fn change_capacities(
 /// The platform has no cluster with this name.
 fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     platform.cluster_named(name).ok_or_else(|| {
-        let names = platform.clusters.iter().map(|one| one.name.as_str());
-        Problem::unknown_name("cluster", name).with_known_names("clusters", names)
+        Problem::unknown_name("cluster", name).with_known_names(
+            "clusters",
+            platform.clusters.iter().map(|one| one.name.as_str()),
+        )
     })
 }
 
@@ -69,8 +71,10 @@ fn find_link_directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, 
     let named = |name: &str| platform.links.iter().position(|link| link.name == name);
     let found = named(name).or_else(|| named(&format!("{name}_UP")));
     let Some(found) = found.map(LinkId::from_index) else {
-        let names = platform.links.iter().map(|link| link.name.as_str());
-        return Err(Problem::unknown_name("link", name).with_known_names("links", names));
+        return Err(Problem::unknown_name("link", name).with_known_names(
+            "links",
+            platform.links.iter().map(|link| link.name.as_str()),
+        ));
     };
     let first = platform.first_direction_of_link(found);
     let second = platform.opposite_link(first);
@@ -101,8 +105,9 @@ pub(super) fn links_of_cluster(platform: &Platform, cluster: ClusterId) -> Vec<L
     if let Some(cables) = platform.fabric_cables(cluster) {
         return cables;
     }
-    let hosts = platform.clusters[cluster.index()].hosts.clone();
-    let links: BTreeSet<LinkId> = hosts
+    let links: BTreeSet<LinkId> = platform.clusters[cluster.index()]
+        .hosts
+        .clone()
         .flat_map(|host| private_access_links(platform, HostId(host)))
         .collect();
     links.into_iter().collect()
@@ -141,9 +146,10 @@ const MAX_COMPARED_HOSTS: usize = 8;
 fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let (count, own) = (platform.hosts.len(), host.index());
     // The nearest hosts in the order of the platform, then hosts that are spread over it.
-    let near = [own + 1, own.wrapping_sub(1), own + 2, own.wrapping_sub(2)];
-    let spread = (0..MAX_COMPARED_HOSTS).map(|part| part * count / MAX_COMPARED_HOSTS);
-    let others: BTreeSet<usize> = near.into_iter().chain(spread).collect();
+    let others: BTreeSet<usize> = [own + 1, own.wrapping_sub(1), own + 2, own.wrapping_sub(2)]
+        .into_iter()
+        .chain((0..MAX_COMPARED_HOSTS).map(|part| part * count / MAX_COMPARED_HOSTS))
+        .collect();
     let others = others
         .into_iter()
         .filter(|other| *other != own && *other < count);
@@ -152,8 +158,11 @@ fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkI
         Some(platform.route(from, to)?.links().collect())
     };
     let common = |routes: &dyn Fn(HostId) -> Option<BTreeSet<LinkId>>| {
-        let all = others.iter().filter_map(|other| routes(*other));
-        all.reduce(|a, b| &a & &b).unwrap_or_default()
+        others
+            .iter()
+            .filter_map(|other| routes(*other))
+            .reduce(|a, b| &a & &b)
+            .unwrap_or_default()
     };
     let mut found = &common(&|other| links(host, other)) | &common(&|other| links(other, host));
     for (place, from) in others.iter().enumerate() {
@@ -290,11 +299,13 @@ fn change_route_latency(
         a.zip(b)
     };
     let Some((a, b)) = spaces.into_iter().find_map(pair) else {
-        let known = platform.clusters.iter().map(|one| one.name.as_str());
-        let problem = Problem::new(format!(
+        return Err(Problem::new(format!(
             "`{names}` does not consist of the names of two clusters"
+        ))
+        .with_known_names(
+            "clusters",
+            platform.clusters.iter().map(|one| one.name.as_str()),
         ));
-        return Err(problem.with_known_names("clusters", known));
     };
     let (a, b, clusters) = (a.index(), b.index(), platform.clusters.len());
     let given = match &mut platform.routes {

@@ -288,10 +288,14 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
     let hint = "write a percentage with its sign, such as `+10%` or `-10%`, or `unlimited`";
     let has_sign = text.starts_with(['+', '-']);
     let number = text.strip_suffix('%').filter(|_| has_sign);
-    let number = number.and_then(|number| number.parse::<f64>().ok());
-    let Some(percent) = number.filter(|percent| percent.is_finite()) else {
-        let message = format!("`{text}` does not say by how much the quantity changes");
-        return Err(Problem::new(message).hint(hint));
+    let Some(percent) = number
+        .and_then(|number| number.parse::<f64>().ok())
+        .filter(|percent| percent.is_finite())
+    else {
+        return Err(Problem::new(format!(
+            "`{text}` does not say by how much the quantity changes"
+        ))
+        .hint(hint));
     };
     if percent <= -100.0 || percent > 100.0 * UNLIMITED_FACTOR {
         let message = format!("the amount `{text}` of the change is out of range");

@@ -123,8 +123,11 @@ impl Experiment {
             (ChangedQuantity::MoveCosts, !outcome.migrations.is_empty()),
             (ChangedQuantity::BackgroundLoad, !self.loads.is_empty()),
         ];
-        let paid = prices.into_iter().filter(|one| one.1);
-        paid.map(|one| one.0).collect()
+        prices
+            .into_iter()
+            .filter(|one| one.1)
+            .map(|one| one.0)
+            .collect()
     }
 }
 
@@ -139,9 +142,12 @@ fn changeable_clusters(
     if all <= MAX_CLUSTERS {
         return (0..all).map(ClusterId::from_index).collect();
     }
-    let destinations = outcome.migrations.iter().map(|one| one.to);
-    let hosts = placement.iter().copied().chain(destinations);
-    let used: BTreeSet<ClusterId> = hosts.map(|host| platform.cluster_of(host)).collect();
+    let used: BTreeSet<ClusterId> = placement
+        .iter()
+        .copied()
+        .chain(outcome.migrations.iter().map(|one| one.to))
+        .map(|host| platform.cluster_of(host))
+        .collect();
     used.into_iter().collect()
 }
 
@@ -168,8 +174,9 @@ fn non_access_links(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> 
             );
         }
     }
-    let between = links.into_iter().filter(|link| !own.contains(link));
-    let undirected: BTreeSet<LinkId> = between
+    let undirected: BTreeSet<LinkId> = links
+        .into_iter()
+        .filter(|link| !own.contains(link))
         .map(|link| platform.first_direction_of_link(link))
         .collect();
     undirected.into_iter().collect()

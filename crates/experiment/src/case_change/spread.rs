@@ -30,12 +30,14 @@ pub(super) fn change_processes_per_host(
     }
     let least = order.iter().map(|host| residents[host.index()]).min();
     let empty = (0..hosts).filter(|host| residents[*host] == 0);
-    let empty = empty.map(|host| (HostId::from_index(host), least.unwrap_or(1)));
-    let used = order.iter().map(|host| (*host, residents[host.index()]));
-    let mut places = used.chain(empty).flat_map(|(host, count)| {
-        let count = count.saturating_add_signed(more).max(1);
-        std::iter::repeat_n(host, count as usize)
-    });
+    let mut places = order
+        .iter()
+        .map(|host| (*host, residents[host.index()]))
+        .chain(empty.map(|host| (HostId::from_index(host), least.unwrap_or(1))))
+        .flat_map(|(host, count)| {
+            let count = count.saturating_add_signed(more).max(1);
+            std::iter::repeat_n(host, count as usize)
+        });
     let placed: Vec<HostId> = places.by_ref().take(placement.len()).collect();
     if placed.len() < placement.len() {
         let message = "the platform has too few hosts to place one process less on each host";

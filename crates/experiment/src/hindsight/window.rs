@@ -96,13 +96,11 @@ impl<'w> SuperstepWindow<'w> {
             };
             self.apply_move(process, host);
         }
-        let places = self
-            .host_of_process
+        self.host_of_process
             .iter()
             .zip(self.view.placement)
-            .enumerate();
-        let moved = places.filter(|(_, (to, from))| **to != from.index());
-        moved
+            .enumerate()
+            .filter(|(_, (to, from))| **to != from.index())
             .map(|(process, (to, _))| (to_u32(process), HostId::from_index(*to)))
             .collect()
     }
@@ -197,19 +195,19 @@ impl<'w> SuperstepWindow<'w> {
             self.busy_cores_speed(from, self.processes_on_host[from] - 1),
             self.busy_cores_speed(to, self.processes_on_host[to] + 1),
         );
-        let samples = self
+        let longest = self
             .host_work_by_sample
             .iter()
             .zip(&self.process_work_by_sample)
-            .zip(tops);
-        let longest = samples.map(|((load, work), top)| {
-            let others = top.iter().find(|(_, host)| ![from, to].contains(host));
-            let others = others.map_or(0.0, |top| top.0);
-            let work = work[process];
-            others
-                .max((load[from] - work) / left)
-                .max((load[to] + work) / come)
-        });
+            .zip(tops)
+            .map(|((load, work), top)| {
+                let others = top.iter().find(|(_, host)| ![from, to].contains(host));
+                let others = others.map_or(0.0, |top| top.0);
+                let work = work[process];
+                others
+                    .max((load[from] - work) / left)
+                    .max((load[to] + work) / come)
+            });
         longest.sum()
     }
 

@@ -19,9 +19,11 @@ impl Experiment {
     /// Returns a note for the user about each implausible result, such as a load that begins after the run or a move that takes
     /// longer than the run.
     pub fn implausible_result_notes(&self, results: &Results) -> Vec<String> {
-        let findings = find_implausible_results(self, results);
-        let notes = findings.iter().map(Finding::note_text);
-        notes.chain(cancelled_moves_note(self, results)).collect()
+        find_implausible_results(self, results)
+            .iter()
+            .map(Finding::note_text)
+            .chain(cancelled_moves_note(self, results))
+            .collect()
     }
 }
 
@@ -29,12 +31,17 @@ impl Experiment {
 fn cancelled_moves_note(experiment: &Experiment, results: &Results) -> Option<String> {
     let mut hosts = experiment.platform.platform.hosts.iter();
     let has_limits = hosts.any(|host| host.memory.is_some());
-    let run = results.get(Scenario::Iii).filter(|_| has_limits)?;
-    let stayed = run.outcome.calls.iter().filter_map(|call| {
-        let stayed = call.decision.outline_json();
-        let stayed = stayed.get(policy::STAYED_FOR_MEMORY_KEY)?.as_u64()?;
-        Some((call.superstep + 1, stayed))
-    });
+    let stayed = results
+        .get(Scenario::Iii)
+        .filter(|_| has_limits)?
+        .outcome
+        .calls
+        .iter()
+        .filter_map(|call| {
+            let stayed = call.decision.outline_json();
+            let stayed = stayed.get(policy::STAYED_FOR_MEMORY_KEY)?.as_u64()?;
+            Some((call.superstep + 1, stayed))
+        });
     let stayed: Vec<(usize, u64)> = stayed.collect();
     let (superstep, _) = stayed.first()?;
     let count: u64 = stayed.iter().map(|(_, count)| count).sum();
@@ -46,11 +53,11 @@ fn cancelled_moves_note(experiment: &Experiment, results: &Results) -> Option<St
 }
 
 fn find_implausible_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
-    let makespans = results
+    let makespan = results
         .scenario_runs
         .iter()
-        .map(|run| run.outcome.makespan.get());
-    let makespan = makespans.fold(0.0, f64::max);
+        .map(|run| run.outcome.makespan.get())
+        .fold(0.0, f64::max);
     let supersteps = results.scenario_runs.iter();
     let supersteps = supersteps.flat_map(|run| run.outcome.supersteps.iter().zip(1..));
     let unit =
@@ -91,8 +98,9 @@ fn check_longest_superstep<'r>(
 ) -> Option<Finding> {
     let by_length =
         |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
-    let all = supersteps.map(|(dates, number)| (superstep_computation_time(dates), number));
-    let (longest, number) = all.max_by(by_length)?;
+    let (longest, number) = supersteps
+        .map(|(dates, number)| (superstep_computation_time(dates), number))
+        .max_by(by_length)?;
     let what = || {
         format!(
             "the computation of superstep {number} takes {}",
@@ -133,9 +141,8 @@ fn check_move_duration(experiment: &Experiment, results: &Results) -> Option<Fin
         .get(Scenario::I)
         .or_else(|| results.get(Scenario::Ii))?;
     let is_judged = experiment.policy_name() != policy::NEVER;
-    let moved = results.get(Scenario::Iii).filter(|_| is_judged)?;
-    let shortest =
-        shortest_move_duration(moved).or_else(|| fastest_possible_move_duration(experiment))?;
+    let shortest = shortest_move_duration(results.get(Scenario::Iii).filter(|_| is_judged)?)
+        .or_else(|| fastest_possible_move_duration(experiment))?;
     let run = without.outcome.makespan.get();
     let is_longer = shortest > LONG_MOVE.threshold * run;
     is_longer.then(|| {
@@ -149,10 +156,12 @@ fn check_move_duration(experiment: &Experiment, results: &Results) -> Option<Fin
 
 /// Returns the duration of the shortest move that the policy decided in a run \[s\]; `None` if it decided no moves.
 fn shortest_move_duration(run: &ScenarioRun) -> Option<f64> {
-    let moves = run.outcome.migrations.iter();
-    let moves = moves.filter(|one| one.cause == MigrationCause::Policy);
-    let moves = moves.map(|one| one.end.since(one.start).get());
-    moves.reduce(f64::min)
+    run.outcome
+        .migrations
+        .iter()
+        .filter(|one| one.cause == MigrationCause::Policy)
+        .map(|one| one.end.since(one.start).get())
+        .reduce(f64::min)
 }
 
 /// Computes the duration \[s\] of the fastest possible move between two clusters: a move of the process with the least memory,
@@ -164,18 +173,23 @@ fn fastest_possible_move_duration(experiment: &Experiment) -> Option<f64> {
         return Some(fixed);
     }
     let workload = experiment.workload.as_ref();
-    let processes = (0..workload.processes()).map(ProcessId::from_index);
-    let memory = processes.map(|process| workload.memory(process).get());
+    let memory = (0..workload.processes())
+        .map(ProcessId::from_index)
+        .map(|process| workload.memory(process).get());
     let memory = memory.reduce(f64::min)?;
     let platform = &experiment.platform.platform;
     let managers = || {
-        let clusters = platform.clusters.iter().take(MAX_CLUSTERS);
-        clusters.map(|cluster| HostId(cluster.hosts.start))
+        platform
+            .clusters
+            .iter()
+            .take(MAX_CLUSTERS)
+            .map(|cluster| HostId(cluster.hosts.start))
     };
-    let pairs = managers().flat_map(|from| managers().map(move |to| (from, to)));
-    let routes = pairs.filter(|(from, to)| from != to);
-    let routes = routes.filter_map(|(from, to)| platform.route(from, to));
-    let widths = routes.filter_map(|route| platform.bottleneck_bandwidth(&route));
+    let widths = managers()
+        .flat_map(|from| managers().map(move |to| (from, to)))
+        .filter(|(from, to)| from != to)
+        .filter_map(|(from, to)| platform.route(from, to))
+        .filter_map(|route| platform.bottleneck_bandwidth(&route));
     let widest = widths.map(BytesPerSecond::get).reduce(f64::max)?;
     Some(fixed + memory / widest)
 }

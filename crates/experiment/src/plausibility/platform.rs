@@ -51,8 +51,11 @@ pub(super) fn check_clusters_for_policy(
     policy: &policy::Entry,
     options: &Value,
 ) -> Option<Finding> {
-    let is_idle = policy.moves_only_between_clusters(options).ok()?;
-    let mut found = is_idle.then(|| check_single_cluster(platform)).flatten()?;
+    let mut found = policy
+        .moves_only_between_clusters(options)
+        .ok()?
+        .then(|| check_single_cluster(platform))
+        .flatten()?;
     let cluster = &platform.clusters[0].name;
     let name = policy.name;
     let inside = policy.option_for_moves_within_cluster();
@@ -120,11 +123,10 @@ fn check_small_clusters(platform: &Platform) -> Option<Finding> {
             other.clusters.len()
         };
         let levels = (1..).map(|depth| (format!("level={depth}"), GroupingRule::ZoneDepth(depth)));
-        let rules = [
+        let larger = ([
             ("zone".to_owned(), GroupingRule::InnermostZone),
             ("name".to_owned(), GroupingRule::HostNamePrefix),
-        ];
-        let larger = (rules.into_iter().chain(levels.take(MAX_LEVELS)))
+        ].into_iter().chain(levels.take(MAX_LEVELS)))
             .map(|(flag, rule)| (flag, counted(rule)))
             .filter(|&(_, count)| count > 1 && count < clusters);
         let larger: Vec<String> = larger

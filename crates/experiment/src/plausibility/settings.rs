@@ -76,8 +76,8 @@ fn check_fraction_options(policy: &policy::Entry, options: &Value) -> Vec<Findin
 
 /// Returns a finding if the load `name` begins so late that its times are probably seconds since 1970.
 fn check_load_epoch_time(name: &str, begins: Seconds) -> Option<Finding> {
-    let is_late = is_epoch_time(begins);
-    is_late.then(|| Finding::new(EPOCH_TIME, format!("the load of {name} begins at {begins}")))
+    is_epoch_time(begins)
+        .then(|| Finding::new(EPOCH_TIME, format!("the load of {name} begins at {begins}")))
 }
 
 /// Returns whether a load begins so late that its times are probably seconds since 1970.
@@ -107,8 +107,10 @@ fn check_inactive_processes(workload: &dyn Workload) -> Option<Finding> {
         }
     }
     (left as f64 >= INACTIVE_PROCESSES.threshold).then(|| {
-        let all = (1..).zip(&is_active).filter(|(_, is_active)| !**is_active);
-        let names = all.map(|(number, _)| format!("p{number}"));
+        let names = (1..)
+            .zip(&is_active)
+            .filter(|(_, is_active)| !**is_active)
+            .map(|(number, _)| format!("p{number}"));
         let mut named = names
             .take(MAX_NAMED_PROCESSES)
             .collect::<Vec<_>>()

@@ -20,8 +20,9 @@ pub(super) struct CaseQuantities<'a> {
 
 /// Rounds a number to three significant digits.
 pub(super) fn round_to_three_digits(number: f64) -> f64 {
-    let text = format!("{:.2e}", round_portably(number));
-    text.parse().expect("a number that was written")
+    format!("{:.2e}", round_portably(number))
+        .parse()
+        .expect("a number that was written")
 }
 
 /// Creates the random stream from which the values of one part of a case are drawn.
@@ -67,12 +68,12 @@ impl FixedOrDrawnValue {
                 let count = (share * measures.host_names.len() as f64).ceil().max(1.0);
                 json!(random_subset(measures.host_names, count, random))
             }
-            Self::Object { object } => {
-                let values = object.iter();
-                let values =
-                    values.map(|(key, one)| (key.clone(), one.draw_value(random, measures)));
-                Value::Object(values.collect())
-            }
+            Self::Object { object } => Value::Object(
+                object
+                    .iter()
+                    .map(|(key, one)| (key.clone(), one.draw_value(random, measures)))
+                    .collect(),
+            ),
             Self::Fixed(FixedValue::Boolean(truth)) => json!(truth),
             Self::Fixed(FixedValue::Number(number)) => json_number(*number),
             Self::Fixed(FixedValue::Text(text)) => json!(text),

@@ -130,8 +130,9 @@ impl BenchmarkSuite {
             [const { OnceLock::new() }; SUITES.len()];
         let place = SUITES.iter().position(|suite| suite.0 == name);
         let Some(place) = place else {
-            let problem = Problem::unknown_name("suite", name);
-            return Err(problem.with_known_names("suites", Self::names()).into());
+            return Err(Problem::unknown_name("suite", name)
+                .with_known_names("suites", Self::names())
+                .into());
         };
         let read = || serde_json::from_str(SUITES[place].1).expect("a suite can be read");
         Ok(Self(READ[place].get_or_init(read)))
@@ -158,16 +159,20 @@ impl BenchmarkSuite {
 
     /// Returns the fixed case `number`, counted from 1; `None` if there is no such case.
     fn fixed_case(self, number: u64) -> Option<BenchmarkCase> {
-        let index = usize::try_from(number).ok()?.checked_sub(1)?;
-        let fixed = self.0.fixed.get(index)?;
+        let fixed = self
+            .0
+            .fixed
+            .get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         let mut experiment = json!({
             "schema": "migsim-experiment-1",
             "extends": ONE_READING,
             "description": format!("Fixed case {number} of the suite {}: {}", self.0.name, fixed.source),
         });
         let given = fixed.experiment.iter();
-        let own = experiment.as_object_mut().expect("it is an object");
-        own.extend(given.map(|(key, value)| (key.clone(), value.clone())));
+        experiment
+            .as_object_mut()
+            .expect("it is an object")
+            .extend(given.map(|(key, value)| (key.clone(), value.clone())));
         Some(BenchmarkCase {
             name: format!("{}.{}.{number}", self.0.name, CaseSet::Fixed),
             case_number: number,
@@ -276,8 +281,9 @@ impl CaseInProgress<'_> {
         let mut random = self.stream("size");
         let most = self.suite.process_supersteps;
         let shortest = 30;
-        let per_core = self.suite.processes_per_core.draw_number(&mut random);
-        let processes = (per_core * self.drawn_platform.total_core_count).round();
+        let processes = (self.suite.processes_per_core.draw_number(&mut random)
+            * self.drawn_platform.total_core_count)
+            .round();
         let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
         let supersteps = draw_whole_number(&self.suite.supersteps, &mut random) as f64;
         let supersteps = supersteps.min((most as f64 / processes).floor());
@@ -304,8 +310,7 @@ impl CaseInProgress<'_> {
         parse: impl Fn(&str) -> Result<Q, E>,
         get: impl Fn(Q) -> f64,
     ) -> Option<f64> {
-        let text = self.drawn_settings.get(key)?.as_str()?;
-        parse(text).ok().map(get)
+        parse(self.drawn_settings.get(key)?.as_str()?).ok().map(get)
     }
 
     /// Adds the classes of the case that follow from the platform, the number of supersteps and the cost of moves.
