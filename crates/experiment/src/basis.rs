@@ -157,10 +157,9 @@ impl CompleteSettings {
     /// Merges the built-in settings, the settings of the library and the settings of the user into one list of settings.
     fn join_layers(&self) -> Layers {
         let library = self.message_passing_library.as_ref();
-        Layers::join_with_library(
-            &[&self.overridable_settings, &self.user_settings],
-            library.map(|library| (library.source_text(), &library.settings[..])),
-        )
+        let library = library.map(|library| (library.source_text(), &library.settings[..]));
+        let parts = [&self.overridable_settings, &self.user_settings];
+        Layers::join_with_library(&parts, library.as_ref())
     }
 
     /// Converts the merged settings, which are JSON values, into the typed configuration of the experiment.

@@ -39,9 +39,9 @@ pub(super) fn replace_former_settings(settings: &mut Value) {
     for (object, key, value) in REMOVED_KEYS {
         let object = settings.pointer_mut(object).and_then(Value::as_object_mut);
         if let Some(object) = object
-            && object
-                .get(key)
-                .is_some_and(|given| given.to_string() == value)
+            && object.get(key).is_some_and(|given| {
+                serde_json::from_str(value).is_ok_and(|value: Value| value == *given)
+            })
         {
             object.shift_remove(key);
         }

@@ -193,7 +193,7 @@ impl Layers {
     /// with the name of their source, are inserted directly before the last setting that names a library.
     pub(super) fn join_with_library(
         parts: &[&Self],
-        library: Option<(String, &[KeySetting])>,
+        library: Option<&(String, &[KeySetting])>,
     ) -> Self {
         let batches = (parts.iter()).flat_map(|part| {
             part.setting_layers
@@ -207,7 +207,7 @@ impl Layers {
         let place = batches.iter().rposition(names_library);
         let (mut all, mut constants) = (Self::default(), Vec::new());
         for (index, batch) in batches.into_iter().enumerate() {
-            if let Some((source, settings)) = library.as_ref().filter(|_| place == Some(index)) {
+            if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
                 let settings = settings_of_source(source, settings.to_vec());
                 let is_constant = |one: &&SettingLayer| matches!(one, SettingLayer::SingleKey(_, flag) if flag.is_key_inside("network") && flag.key != "network.model");
                 constants = settings.iter().filter(is_constant).cloned().collect();

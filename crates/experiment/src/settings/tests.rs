@@ -192,7 +192,10 @@ fn constants_of_a_library_stay_beside_another_network() {
     let settings = settings.map(flag);
     let below = Layers::from_pairs([("network.overhead", json!(2)), ("network.packet", json!(9))]);
     let join = |given: &Layers| {
-        Layers::join_with_library(&[&below, given], Some(("library".to_owned(), &settings)))
+        Layers::join_with_library(
+            &[&below, given],
+            Some(&("library".to_owned(), &settings[..])),
+        )
     };
     let network = |given: &Layers| join(given).merged_settings().unwrap()["network"].take();
     let expected = json!({ "model": "lv08", "overhead": 3, "weights": 1 });
