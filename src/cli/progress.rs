@@ -67,12 +67,12 @@ pub(super) fn run_with_progress_and_farewell<R>(
     };
     let is_over = || is_done.load(Ordering::Relaxed) || is_asked();
     let watched = || {
-        if !is_shown {
+        if is_shown {
+            show_progress(bar, is_terminal, count, &is_over);
+        } else {
             while !is_over() {
                 std::thread::park_timeout(TICK);
             }
-        } else {
-            show_progress(bar, is_terminal, count, &is_over);
         }
         if !is_done.load(Ordering::Relaxed) {
             interrupt::exit_interrupted(farewell().as_deref());
