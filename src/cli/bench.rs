@@ -73,7 +73,6 @@ pub(super) fn run_bench(
     Ok(bench.first_error.is_none())
 }
 
-/// Creates the request for a benchmark from the command-line flags: suite, cases, additional policies and seeds.
 fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<BenchRequest, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(ValuesSpec::parse);

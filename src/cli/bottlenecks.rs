@@ -9,7 +9,7 @@ use super::run::{join_settings, refuse_changed_settings};
 use super::setup::StudySetup;
 use crate::Registry;
 use crate::bsp::Scenario;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::experiment::{Experiment, Layers, Limits};
 use crate::output::{OutputForm, Run, write_file_named_by_user};
 use crate::sweep::Sweep;
@@ -79,10 +79,12 @@ fn chosen_scenario(arguments: &BottleneckArguments) -> Result<Option<Scenario>, 
         [] => Ok(None),
         [one] => Ok(Some(one)),
         _ => {
-            let problem =
-                Problem::new("several scenarios are chosen, but only one can be examined");
             let hint = "choose `i` (application only), `ii` (scheduler without moves) or `iii` (with migrations)";
-            Err(problem.source("--scenario").hint(hint).into())
+            Err(Error::input(
+                "several scenarios are chosen, but only one can be examined",
+                "--scenario",
+                hint,
+            ))
         }
     }
 }

@@ -121,11 +121,10 @@ fn finish(
     )
 }
 
-/// Returns an error if the user changes settings although finished runs are compared.
-fn refuse_settings_of_finished_runs(
+fn read_run_folders(
     registry: &Registry,
     arguments: &CompareArguments,
-) -> Result<(), Error> {
+) -> Result<Vec<RunOfFolder>, Error> {
     let settings = &arguments.varied.settings;
     let set = typed_setting_flags(registry, settings)?.into_iter();
     let own = [
@@ -140,28 +139,19 @@ fn refuse_settings_of_finished_runs(
     ];
     let own = own.iter().filter(|one| one.1).map(|one| one.0.to_owned());
     if let Some(flag) = set.chain(own).next() {
-        let problem = Problem::new("the settings of finished runs cannot be changed").source(flag);
         let hint = "leave out the flag, or name an experiment instead of run folders";
-        return Err(problem.hint(hint).into());
+        let message = "the settings of finished runs cannot be changed";
+        return Err(Error::input(message, flag, hint));
     }
-    Ok(())
-}
-
-/// Reads the finished runs in the run folders that the user named.
-fn read_run_folders(
-    registry: &Registry,
-    arguments: &CompareArguments,
-) -> Result<Vec<RunOfFolder>, Error> {
-    refuse_settings_of_finished_runs(registry, arguments)?;
-    let settings = &arguments.varied.settings;
     let paths = settings.experiment.iter().chain(&arguments.others);
     let paths: Vec<&PathBuf> = paths.collect();
     if let [one] = paths[..] {
-        let problem =
-            Problem::new("only one folder of a run is named, so that nothing can be compared")
-                .source(one.display().to_string());
         let hint = "name at least two folders that `migsim run --out` has written";
-        return Err(problem.hint(hint).into());
+        return Err(Error::input(
+            "only one folder of a run is named, so that nothing can be compared",
+            one.display().to_string(),
+            hint,
+        ));
     }
     let threads = arguments.output_and_threads.threads;
     let limits =
@@ -181,7 +171,6 @@ fn read_run_folders(
     paths.into_iter().map(read).collect()
 }
 
-/// Creates the sweep that simulates the experiment with each of the compared policies.
 fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
@@ -197,21 +186,22 @@ fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result
         ),
     ] {
         if is_given {
-            let problem = Problem::new(format!("`{flag}` cannot be used in a comparison"));
-            return Err(problem.source(flag).hint(hint).into());
+            return Err(Error::input(
+                format!("`{flag}` cannot be used in a comparison"),
+                flag,
+                hint,
+            ));
         }
     }
-    let mut sweep = read_varied_experiment(registry, &arguments.varied)?.sweep;
+    let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
     let mut varied = sweep.varied_parameters.iter();
     if let Some(other) = varied.find(|one| one.name != "policy") {
         let name = &other.name;
-        let problem = Problem::new(format!(
-            "`{name}` has several values, but in a comparison only the policy varies"
+        return Err(Error::input(
+            format!("`{name}` has several values, but in a comparison only the policy varies"),
+            format!("--{name}"),
+            "vary two parameters with `--map KEY=VALUES,KEY=VALUES`, or more parameters with `migsim sweep --vary policy=...`",
         ));
-        return Err(problem
-            .source(format!("--{name}"))
-            .hint("vary two parameters with `--map KEY=VALUES,KEY=VALUES`, or more parameters with `migsim sweep --vary policy=...`")
-            .into());
     }
     if arguments.policies.is_some() || sweep.varied_parameters.is_empty() {
         let policies = arguments.policies.as_deref().unwrap_or(DEFAULT_POLICIES);

@@ -174,7 +174,7 @@ pub(super) fn sweep_from_arguments(
     registry: &Registry,
     arguments: &SweepArguments,
 ) -> Result<Sweep, Error> {
-    let mut sweep = read_varied_experiment(registry, &arguments.varied)?.sweep;
+    let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,
         (_, Some(count), _) => sweep.combine = Combine::Random(count),
@@ -187,46 +187,27 @@ pub(super) fn sweep_from_arguments(
     Ok(sweep)
 }
 
-/// A sweep that was created from the command line, and whether the user named a sweep file.
-#[derive(Debug)]
-pub(super) struct SweepWithFileKind {
-    pub(super) sweep: Sweep,
-    /// Whether the file that the user named is a sweep file; false if it is an experiment file or if the user named no file.
-    pub(super) is_sweep_file: bool,
-}
-
 /// Reads the experiment and its varied parameters from the file and the flags of the command line; flags override the file.
 pub(super) fn read_varied_experiment(
     registry: &Registry,
     arguments: &VariedArguments,
-) -> Result<SweepWithFileKind, Error> {
-    let SweepWithFileKind {
-        mut sweep,
-        is_sweep_file,
-    } = match &arguments.settings.experiment {
-        None => SweepWithFileKind {
-            sweep: Sweep::new(registry),
-            is_sweep_file: false,
-        },
-        Some(path) => {
-            read_sweep_or_experiment(registry, path, arguments.settings.memory.allow_exec)?
-        }
+) -> Result<Sweep, Error> {
+    let settings = &arguments.settings;
+    let mut sweep = match &settings.experiment {
+        None => Sweep::new(registry),
+        Some(path) => read_sweep_or_experiment(registry, path, settings.memory.allow_exec)?,
     };
-    let (varied, single): (Vec<Parameter>, Vec<Parameter>) =
-        typed_flags(registry, &arguments.settings)
-            .into_iter()
-            .map(split_names)
-            .partition(|one| one.values_spec.value_count() > 1 && one.name != "seed");
+    let (varied, single): (Vec<Parameter>, Vec<Parameter>) = typed_flags(registry, settings)
+        .into_iter()
+        .map(split_names)
+        .partition(|one| one.values_spec.value_count() > 1 && one.name != "seed");
     let policy = chosen_policy_name(&arguments.settings, &sweep.base_settings);
     let mut parameters = varied.clone();
-    parameters.extend(background_load_parameter(
-        registry,
-        &arguments.settings.load,
-    )?);
+    parameters.extend(background_load_parameter(registry, &settings.load)?);
     parameters.extend(varied_keys(registry, &arguments.vary)?);
     let is_given = |name: &str| {
         parameters.iter().chain(&single).any(|one| one.name == name)
-            || name == "load" && !arguments.settings.load.is_empty()
+            || name == "load" && !settings.load.is_empty()
     };
     sweep.varied_parameters.retain(|one| !is_given(&one.name));
     // If the policy varies, its options apply to the policies that have them.
@@ -244,39 +225,32 @@ pub(super) fn read_varied_experiment(
         }
     }
     if !parameters.iter().any(|one| one.name == "load") {
-        flags.extend(background_load_setting(&arguments.settings.load)?);
+        flags.extend(background_load_setting(&settings.load)?);
     }
-    flags.extend(key_value_settings(&arguments.settings)?);
+    flags.extend(key_value_settings(settings)?);
     sweep.varied_parameters.extend(parameters);
     sweep.fixed_flags.extend(flags);
     let several = |spec: &&ValuesSpec| spec.value_count() > 1;
-    if let Some(seeds) = arguments.seeds.as_ref().or(arguments
-        .settings
-        .seed
-        .as_ref()
-        .filter(several))
-    {
+    let seeds = settings.seed.as_ref().filter(several);
+    if let Some(seeds) = arguments.seeds.as_ref().or(seeds) {
         sweep.seeds = Some(seeds.clone());
     } else if sweep.fixed_flags.iter().any(|flag| flag.key == "seed") {
         // One seed wins over the seeds of the file, as any flag does.
         sweep.seeds = None;
     }
-    Ok(SweepWithFileKind {
-        sweep,
-        is_sweep_file,
-    })
+    Ok(sweep)
 }
 
-/// Lists the parameters of `--vary`.
 fn varied_keys(registry: &Registry, vary: &[(String, String)]) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
     for (key, values) in vary {
         let source = format!("--vary {key}={values}");
         if key == "seeds" || key == "seed" {
-            return Err(Problem::new("`--vary` cannot vary the seed")
-                .source(source)
-                .hint("write the seeds with `--seeds`, for example `--seeds 1..20`")
-                .into());
+            return Err(Error::input(
+                "`--vary` cannot vary the seed",
+                source,
+                "write the seeds with `--seeds`, for example `--seeds 1..20`",
+            ));
         }
         let parameter = Parameter::parse(registry, key, values, &source);
         parameters.push(parameter.map_err(|message| Problem::new(message).source(source))?);
@@ -316,15 +290,16 @@ fn read_sweep_or_experiment(
     registry: &Registry,
     path: &Path,
     may_start: bool,
-) -> Result<SweepWithFileKind, Error> {
+) -> Result<Sweep, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::mentions_exec(&document.value) {
-        let problem = Problem::new(
-            "the sweep file names a program (`exec:`) as a policy; programs that a file names are not started by default",
-        );
         let hint = "check what the program does, then allow it with `--allow-exec`";
-        return Err(problem.source(&document.source).hint(hint).into());
+        return Err(Error::input(
+            "the sweep file names a program (`exec:`) as a policy; programs that a file names are not started by default",
+            &document.source,
+            hint,
+        ));
     }
     let mut sweep = if is_sweep_file {
         Sweep::from_file(registry, &document)?
@@ -336,8 +311,5 @@ fn read_sweep_or_experiment(
     for parameter in &mut sweep.varied_parameters {
         resolve_parameter_file_names(registry, path, parameter);
     }
-    Ok(SweepWithFileKind {
-        sweep,
-        is_sweep_file,
-    })
+    Ok(sweep)
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::run::typed_flags;
 use super::setup::StudySetup;
-use super::sweep::{SweepWithFileKind, read_varied_experiment};
+use super::sweep::read_varied_experiment;
 use crate::Registry;
 use crate::document::format_typed_value;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::experiment::KeySetting;
 use crate::sweep::folder::{write_plan, write_runs_csv};
 use crate::sweep::goal::Goal;
@@ -18,7 +18,7 @@ use crate::sweep::setting::{Setting, layered_settings_of_run, varied_flags as va
 use crate::sweep::spec::value_label;
 use crate::sweep::tune::{FRESH_SEEDS, Tuning, tunable_parameters};
 use crate::sweep::tune_report::REPORT_FILE;
-use crate::sweep::{Shard, ValuesSpec, keys};
+use crate::sweep::{Shard, Sweep, ValuesSpec, keys};
 use crate::words::format_count;
 
 const DEFAULT_SEARCH_SEEDS: &str = "1..8";
@@ -29,14 +29,14 @@ pub(super) fn run_tune(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let mut varied = search_space(registry, arguments)?;
+    let mut sweep = search_space(registry, arguments)?;
     let settings = &arguments.varied.settings;
     let output = arguments.output_and_threads;
     let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
-    varied.sweep.limits = setup.limits;
+    sweep.limits = setup.limits;
     let store = setup.open_store(errors)?;
     let tuning = Tuning {
-        sweep: &varied.sweep,
+        sweep: &sweep,
         goal: match arguments.goal {
             GoalChoice::Makespan => Goal::MAKESPAN,
             GoalChoice::Gain => Goal::GAIN,
@@ -51,7 +51,7 @@ pub(super) fn run_tune(
     let compared = fresh.unwrap_or(FRESH_SEEDS as u64).saturating_mul(2);
     let total = compared.saturating_add(u64::from(arguments.budget));
     let mut found = setup.run_with_store(&store, total, || tuning.run())?;
-    found.report.command = best_run_command(settings, &varied, &found.best_setting)?;
+    found.report.command = best_run_command(settings, &sweep, &found.best_setting)?;
     let (plan, rows, report) = (&found.plan, &found.rows, &found.report);
     if let Some(folder) = &setup.folder {
         write_runs_csv(folder, plan, Shard::WHOLE, rows)?;
@@ -71,21 +71,16 @@ pub(super) fn run_tune(
 
 /// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of
 /// the policy with their default ranges.
-fn search_space(
-    registry: &Registry,
-    arguments: &TuneArguments,
-) -> Result<SweepWithFileKind, Error> {
+fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
-        return Err(Problem::new(
+        return Err(Error::input(
             "`--scenario` cannot be used with `tune`, whose goal determines the scenarios",
-        )
-        .source("--scenario")
-        .hint("leave out `--scenario`; for the gain over scenario i (application only) add `--goal gain`")
-        .into());
+            "--scenario",
+            "leave out `--scenario`; for the gain over scenario i (application only) add `--goal gain`",
+        ));
     }
-    let mut varied = read_varied_experiment(registry, &arguments.varied)?;
-    let sweep = &mut varied.sweep;
+    let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
     if sweep.varied_parameters.is_empty() {
         let is_fixed = |key: &str| sweep.fixed_flags.iter().any(|flag| flag.key == key);
         let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
@@ -108,7 +103,7 @@ fn search_space(
         .fixed_flags
         .push(KeySetting::new("scenarios", "--goal", scenarios));
     sweep.draw_seed = arguments.draw_seed;
-    Ok(varied)
+    Ok(sweep)
 }
 
 /// Keys of an experiment file that have no effect on a run, such as its description.
@@ -118,10 +113,7 @@ const INFORMATIVE_KEYS: [&str; 5] = ["$schema", "schema", "description", "origin
 /// thus override all earlier arguments.
 fn best_run_command(
     arguments: &SettingsArguments,
-    SweepWithFileKind {
-        sweep,
-        is_sweep_file,
-    }: &SweepWithFileKind,
+    sweep: &Sweep,
     setting: &Setting,
 ) -> Result<String, Error> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
@@ -129,7 +121,7 @@ fn best_run_command(
     let varied_words = varied
         .iter()
         .flat_map(|one| set_arguments(&one.key, &one.value));
-    if *is_sweep_file {
+    if sweep.is_from_sweep_file {
         // A sweep file is not an experiment, so its settings and those of the flags are written key by key.
         let merged = layered_settings_of_run(sweep, setting, None).merged_settings()?;
         let own = merged.as_object().into_iter().flatten();

@@ -370,6 +370,15 @@ impl Error {
 
 /// Functions that add positions and hints to the problems of an error before the error is shown to the user.
 impl Error {
+    /// Creates the error for a wrong input: what is wrong, in which file or flag, and how to correct it.
+    pub fn input(
+        message: impl Into<String>,
+        source: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Problem::new(message).source(source).hint(hint).into()
+    }
+
     /// Replaces each problem of the error by the result of `change`; the report of an internal error is not changed.
     #[must_use]
     pub fn map_problems(self, change: impl Fn(Problem) -> Problem) -> Self {

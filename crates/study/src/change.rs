@@ -14,7 +14,7 @@ use super::setting::SettingProperties;
 use super::settings::MAX_NAMED;
 use super::spec::value_label;
 use super::values::ParameterValues;
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::Error;
 
 /// Checks that every parameter with several values changes at least one run of the plan.
 ///
@@ -47,10 +47,11 @@ pub(super) fn check_parameter_effects(sweep: &Sweep, plan: &Plan) -> Result<(), 
                 parameter.name,
                 join_first_names(&shown.collect::<Vec<_>>(), "`, `", "`")
             );
-            return Err(Problem::new(message)
-                .source(&parameter.definition_text)
-                .hint("leave out this parameter, or name values with which runs differ")
-                .into());
+            return Err(Error::input(
+                message,
+                &parameter.definition_text,
+                "leave out this parameter, or name values with which runs differ",
+            ));
         }
     }
     Ok(())

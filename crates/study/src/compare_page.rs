@@ -145,7 +145,7 @@ impl Comparison {
         let sections = [
             (
                 "ranking",
-                "Ranking: from best to worst".to_owned(),
+                "Ranking: from best to worst",
                 format!(
                     "<p class=\"verdict\">{}</p>\n{}",
                     sentence_html(&self.verdict()),
@@ -154,22 +154,22 @@ impl Comparison {
             ),
             (
                 "makespans",
-                "Makespans of scenario iii (with migrations)".to_owned(),
+                "Makespans of scenario iii (with migrations)",
                 self.draw_makespans(),
             ),
             (
                 "time",
-                format!("Runs: {which}, on one axis of time"),
+                &format!("Runs: {which}, on one axis of time"),
                 of(draw_phase_strips),
             ),
             (
                 "places",
-                format!("Places: processes by cluster, {which}"),
+                &format!("Places: processes by cluster, {which}"),
                 of(processes_by_cluster_table),
             ),
             (
                 "terms",
-                format!(
+                &format!(
                     "Parts of the time of scenario iii less that of scenario i (application only), {which}"
                 ),
                 of(difference_table),
@@ -283,10 +283,15 @@ fn draw_phase_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
     let times = sum_phase_times_by_column(run, longest);
     let shares = times.iter().map(|spent| {
         let all: f64 = spent.iter().sum();
-        let share = |time: f64| if all > 0.0 { 40.0 * time / all } else { 0.0 };
-        spent.map(|time| round_to_u32(share(time)))
+        spent.map(|time| {
+            if all > 0.0 {
+                (40.0 * time / all).round()
+            } else {
+                0.0
+            }
+        })
     });
-    let shares: Vec<[u32; PHASES.len()]> = shares.collect();
+    let shares: Vec<[f64; PHASES.len()]> = shares.collect();
     let mut svg = String::new();
     let mut at = 0;
     while at < STRIP_COLUMNS {
@@ -294,11 +299,11 @@ fn draw_phase_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
             .iter()
             .take_while(|one| **one == shares[at])
             .count();
-        let all: u32 = shares[at].iter().sum();
+        let all: f64 = shares[at].iter().sum();
         let mut below = top + STRIP_HEIGHT;
         for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
-            if *share > 0 {
-                let height = STRIP_HEIGHT * f64::from(*share) / f64::from(all);
+            if *share > 0.0 {
+                let height = STRIP_HEIGHT * share / all;
                 below -= height;
                 let _ = writeln!(
                     svg,
@@ -361,17 +366,6 @@ fn truncate_to_usize(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
-/// Rounds a small number to the nearest integer; negative numbers become 0.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of 40"
-)]
-fn round_to_u32(number: f64) -> u32 {
-    number.max(0.0).round() as u32
-}
-
-/// Returns the table of the number of processes in each cluster as HTML, with a slider that chooses the superstep.
 fn processes_by_cluster_table(ExampleRuns { runs, clusters, .. }: &ExampleRuns) -> String {
     if clusters.is_empty() {
         return String::new();
@@ -526,11 +520,11 @@ mod tests {
             let svg = draw_phase_strip(&examples.runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
-                let number = |key: &str| -> f64 {
+                let number = |key: &str| -> u32 {
                     let (_, rest) = rectangle.split_once(&format!(" {key}=\"")).unwrap();
                     rest.split('"').next().unwrap().parse().unwrap()
                 };
-                filled.insert(round_to_u32(number("x")), round_to_u32(number("width")));
+                filled.insert(number("x"), number("width"));
             }
             let end = filled.into_iter().fold(0, |end, (x, width)| {
                 assert_eq!(end, x, "{part}");

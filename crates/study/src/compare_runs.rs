@@ -55,7 +55,7 @@ impl RunOfFolder {
 
     fn problem(&self, message: String, hint: &str) -> Error {
         let source = self.path.display().to_string();
-        Problem::new(message).source(source).hint(hint).into()
+        Error::input(message, source, hint)
     }
 
     /// Returns whether the seed of the run changes its result; `true` if this is not known.
@@ -277,7 +277,6 @@ fn difference_notes(settings: &[Value]) -> Vec<String> {
     Vec::from_iter((!keys.is_empty()).then_some(note))
 }
 
-/// Creates the row of results of a run from the data in its folder.
 fn row_of_run(run: &Run) -> RunRow {
     let mut row = RunRow::default();
     for one in &run.scenarios {

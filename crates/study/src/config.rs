@@ -125,6 +125,8 @@ pub struct Sweep {
     pub combine: Combine,
     /// The seed of the random numbers by which settings are drawn, if `combine` draws them.
     pub draw_seed: u64,
+    /// Whether a sweep file defines the sweep.
+    pub is_from_sweep_file: bool,
     /// Limits on the memory of a run, and on what its files may do.
     pub limits: Limits,
     /// Data that all runs share, such as files that were already read.
@@ -198,6 +200,7 @@ impl Sweep {
             seeds: None,
             combine: Combine::Grid,
             draw_seed: 1,
+            is_from_sweep_file: false,
             limits: Limits::default(),
             shared: Arc::default(),
         }
@@ -224,6 +227,18 @@ impl Sweep {
     pub fn from_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;
+        let wrong = |message: String, key: String| Problem::new(message).source(source).key(key);
+        let seeds = file.seeds.as_ref().map(ValuesSpec::from_json).transpose();
+        let (mut varied_parameters, mut problems) = (Vec::new(), Vec::new());
+        for (name, value) in &file.vary {
+            match Parameter::from_json(registry, name, value, source) {
+                Ok(parameter) => varied_parameters.push(parameter),
+                Err(message) => problems.push(wrong(message, format!("vary.{name}"))),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
         let mut base = Layers::default();
         if !file.experiment.is_empty() {
             let text = format!("{:#}", Value::Object(file.experiment.clone()));
@@ -235,10 +250,11 @@ impl Sweep {
         Ok(Self {
             base_settings: base,
             fixed_flags: set.collect(),
-            varied_parameters: file.parse_parameters(registry, source)?,
-            seeds: file.parse_seeds(source)?,
+            varied_parameters,
+            seeds: seeds.map_err(|message| wrong(message, "seeds".to_owned()))?,
             combine: file.combine,
             draw_seed: file.draw_seed,
+            is_from_sweep_file: true,
             ..Self::new(registry)
         })
     }
@@ -282,44 +298,5 @@ impl Sweep {
             draw_seed: self.draw_seed,
             ..SweepFile::default()
         })
-    }
-}
-
-impl SweepFile {
-    /// Converts the varied keys of the file into parameters; `source` is the name of the file in error messages.
-    ///
-    /// # Errors
-    /// Values cannot be read. All such values are reported together.
-    pub fn parse_parameters(
-        &self,
-        registry: &Registry,
-        source: &str,
-    ) -> Result<Vec<Parameter>, Error> {
-        let (mut parameters, mut problems) = (Vec::new(), Vec::new());
-        for (name, value) in &self.vary {
-            match Parameter::from_json(registry, name, value, source) {
-                Ok(parameter) => parameters.push(parameter),
-                Err(message) => problems.push(
-                    Problem::new(message)
-                        .source(source)
-                        .key(format!("vary.{name}")),
-                ),
-            }
-        }
-        if problems.is_empty() {
-            Ok(parameters)
-        } else {
-            Err(Error::Input(problems))
-        }
-    }
-
-    /// Converts the seeds of the file into a list or range of numbers; `None` if the file does not set seeds. `source` is the
-    /// name of the file in error messages.
-    ///
-    /// # Errors
-    /// The seeds cannot be read.
-    pub fn parse_seeds(&self, source: &str) -> Result<Option<ValuesSpec>, Error> {
-        let seeds = self.seeds.as_ref().map(ValuesSpec::from_json).transpose();
-        seeds.map_err(|message| Problem::new(message).source(source).key("seeds").into())
     }
 }

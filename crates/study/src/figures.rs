@@ -53,7 +53,6 @@ pub(super) fn draw_figures(
         .collect()
 }
 
-/// Returns the measures that the figure of lines shows, each with its entry in the legend.
 fn lines_figure_series(
     plan: &Plan,
     rows: &Rows,
@@ -77,7 +76,6 @@ fn lines_figure_series(
     .collect()
 }
 
-/// Returns the statistics over the seeds of the mean of a measure over some settings.
 fn sample_over_seeds(
     plan: &Plan,
     rows: &Rows,

@@ -45,12 +45,11 @@ pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result<(), Erro
     if done.all(|run| runs.contains(run)) {
         return Ok(());
     }
-    let problem =
-        Problem::new("the folder already holds results of other settings, seeds or files");
-    Err(problem
-        .source(folder.join(PLAN_FILE).display().to_string())
-        .hint("choose another folder with `--out`, or remove this one")
-        .into())
+    Err(Error::input(
+        "the folder already holds results of other settings, seeds or files",
+        folder.join(PLAN_FILE).display().to_string(),
+        "choose another folder with `--out`, or remove this one",
+    ))
 }
 
 /// Writes the plan of a sweep into its folder.
@@ -118,7 +117,6 @@ pub fn write_results(
     })
 }
 
-/// Draws the figures for the folder and its page; returns the file name and the SVG text of each figure.
 fn figure_svg_files(plan: &Plan, rows: &Rows, summary: &Summary) -> Vec<(String, String)> {
     let figures = draw_figures(plan, rows, summary, &FigureStyle::default());
     let figures = figures.iter();
@@ -234,9 +232,8 @@ pub fn merge_folders(
                         "the results of run {id} in this folder differ from those in `{}`",
                         first.display()
                     );
-                    let problem = Problem::new(message).source(folder.display().to_string());
                     let hint = "find which of the two folders is damaged or of another version of migsim, and run this part again";
-                    return Err(problem.hint(hint).into());
+                    return Err(Error::input(message, folder.display().to_string(), hint));
                 }
                 _ => {
                     rows.insert(id, (row, folder));
@@ -285,7 +282,6 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// Checks that a plan contains a value of each parameter for each setting, and a run for each setting and seed.
 fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem_at(key, message);
@@ -322,7 +318,6 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that two folders contain parts of the same plan.
 fn check_same_plan(
     first: &Plan,
     first_folder: &Path,
@@ -348,8 +343,9 @@ fn check_same_plan(
         "the plan of this folder differs from that of `{}`: {difference}",
         first_folder.display()
     );
-    Err(Problem::new(message)
-        .source(folder.display().to_string())
-        .hint("name only folders that are parts of one sweep")
-        .into())
+    Err(Error::input(
+        message,
+        folder.display().to_string(),
+        "name only folders that are parts of one sweep",
+    ))
 }

@@ -15,8 +15,8 @@ use migsim_output::figure::{Drawing, FigureStyle, HeatMapChart, HeatMapPanel};
 /// Maximum number of panels in the figure of heat maps.
 const MAX_PANELS: usize = 24;
 
-/// The cells of a panel, as a value for each pair of a column and a row.
-type PanelCells<T> = BTreeMap<(usize, usize), T>;
+/// The cells of a panel, as the goals at each pair of a column and a row.
+type PanelCells = BTreeMap<(usize, usize), Vec<f64>>;
 
 /// Draws the heat maps over the two parameters with the largest effects; `None` if there are fewer than two parameters, or if
 /// these two have too many values.
@@ -35,11 +35,11 @@ pub(super) fn draw_heat_maps(
         return None;
     }
     let apart = panel_parameters(rest, &values);
-    let panels = mean_goals_by_panel(summary, &values, *x, *y, &apart);
+    let panels = goals_by_panel(summary, &values, *x, *y, &apart);
     if panels.is_empty() {
         return None; // no setting has both parameters, or none could be run
     }
-    let panel = |(ranks, cells): (Vec<usize>, PanelCells<f64>)| {
+    let panel = |(ranks, cells): (Vec<usize>, PanelCells)| {
         let pairs = apart.iter().zip(ranks);
         let given = pairs.filter_map(|(parameter, rank)| {
             let value = values[*parameter].distinct_values.get(rank)?;
@@ -53,7 +53,7 @@ pub(super) fn draw_heat_maps(
         HeatMapPanel {
             name: given.collect::<Vec<_>>().join(", "),
             cells: cells
-                .map(|((column, row), goal)| (column, row, goal))
+                .map(|((column, row), goals)| (column, row, mean(&goals)))
                 .collect(),
         }
     };
@@ -78,7 +78,6 @@ pub(super) fn draw_heat_maps(
     Some(chart.draw(style))
 }
 
-/// Returns the indices of the parameters, sorted by their effect on the goal, the largest effect first.
 fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
     let effects = summary.parameter_effects.iter();
     let mut by_share: Vec<(usize, f64)> = effects
@@ -103,16 +102,16 @@ fn panel_parameters(rest: &[usize], values: &[ParameterValues<'_>]) -> Vec<usize
     apart
 }
 
-/// Returns the mean of the goal for each panel, and in each panel by column and row. A panel is a combination of values of the
+/// Returns the goals for each panel, and in each panel by column and row. A panel is a combination of values of the
 /// parameters `apart`; `x` and `y` are the parameters of columns and rows.
-fn mean_goals_by_panel(
+fn goals_by_panel(
     summary: &Summary,
     values: &[ParameterValues<'_>],
     x: usize,
     y: usize,
     apart: &[usize],
-) -> BTreeMap<Vec<usize>, PanelCells<f64>> {
-    let mut goals: BTreeMap<Vec<usize>, PanelCells<Vec<f64>>> = BTreeMap::new();
+) -> BTreeMap<Vec<usize>, PanelCells> {
+    let mut goals: BTreeMap<Vec<usize>, PanelCells> = BTreeMap::new();
     for (setting, summed) in summary.settings.iter().enumerate() {
         let rank = |parameter: usize| values[parameter].value_indices[setting];
         let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal) else {
@@ -122,10 +121,5 @@ fn mean_goals_by_panel(
         let cells = goals.entry(panel.collect()).or_default();
         cells.entry((column, row)).or_default().push(goal.mean);
     }
-    let means = |cells: PanelCells<Vec<f64>>| {
-        let cells = cells.into_iter();
-        cells.map(|(at, goals)| (at, mean(&goals))).collect()
-    };
-    let panels = goals.into_iter();
-    panels.map(|(ranks, cells)| (ranks, means(cells))).collect()
+    goals
 }

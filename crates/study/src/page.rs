@@ -39,30 +39,29 @@ pub(super) fn sweep_page(
     let sections = [
         (
             "best",
-            "Best setting".to_owned(),
+            "Best setting",
             list_html(&best_setting_sentences(plan, summary)),
         ),
         (
             "sensitivity",
-            "Sensitivity: how much each parameter matters".to_owned(),
+            "Sensitivity: how much each parameter matters",
             effects_section(plan, summary),
         ),
-        ("figures", "Figures".to_owned(), figures_section(figures)),
+        ("figures", "Figures", figures_section(figures)),
         (
             "settings",
-            "Settings: the best first".to_owned(),
+            "Settings: the best first",
             ranking_table(plan, summary),
         ),
         (
             "sweep",
-            "The sweep: what was run".to_owned(),
+            "The sweep: what was run",
             settings_table("All keys of the sweep, as its file has them", &sweep),
         ),
     ];
     sections_page(&page_title(plan), &lead, sections, &[])
 }
 
-/// Returns the title of the page: the application, and the parameters that vary.
 fn page_title(plan: &Plan) -> String {
     let workload = plan.sweep.experiment.get("workload");
     let app = workload.and_then(|workload| workload.get("app"));
@@ -70,7 +69,6 @@ fn page_title(plan: &Plan) -> String {
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 
-/// Returns the sentences about the best setting, or that there is no result yet.
 fn best_setting_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
     let mut lines = summary.best_setting_lines(plan);
     lines.retain(|line| !line.is_empty());

@@ -268,7 +268,6 @@ fn is_unknown_name_error(error: &Error) -> bool {
     matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown_name.is_some()))
 }
 
-/// Adds the most similar known key as a hint to an error about an unknown varied key.
 fn add_nearest_key_hint(error: Error, sweep: &Sweep, seed: u64) -> Error {
     // Load the same experiment without the varied keys, of which one is unknown.
     let (Error::Input(mut problems), Ok(experiment)) = (

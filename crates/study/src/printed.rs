@@ -42,7 +42,6 @@ impl Summary {
         }
     }
 
-    /// Creates the printed output for people: the best settings in a table, and the effects of the parameters.
     fn printed_sheet(&self, plan: &Plan, runs: usize, place: &str) -> Sheet {
         let mut sheet = Sheet::default();
         let runs = format_count(runs, "run");
@@ -106,7 +105,6 @@ impl Summary {
         table
     }
 
-    /// Returns the columns of the table of settings: the parameters, the goal, and its differences.
     fn setting_columns(&self, plan: &Plan) -> Vec<Column> {
         let mut columns = vec![number_column("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
@@ -130,7 +128,6 @@ impl Summary {
         columns
     }
 
-    /// Returns whether the goal of at least one setting is compared with another setting, its baseline.
     fn has_baseline(&self) -> bool {
         let mut ranked = self.ranked.iter();
         ranked.any(|&one| self.settings[one].baseline != one)
@@ -178,7 +175,6 @@ impl Summary {
         Cell::from_value_and_text(sample.mean, shown).with_rating(rating)
     }
 
-    /// Returns the result of a sweep as JSON.
     fn to_json(&self, plan: &Plan, runs: usize, place: &str) -> Value {
         let settings = self.settings.iter().enumerate().map(|(index, setting)| {
             let mut row = Map::new();
@@ -216,7 +212,6 @@ impl Summary {
         })
     }
 
-    /// Returns one line for each parameter, which describes its effect on the goal.
     fn effect_lines(&self, plan: &Plan) -> Vec<String> {
         if self.parameter_effects.is_empty() {
             return Vec::new();

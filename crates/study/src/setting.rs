@@ -163,7 +163,6 @@ pub(super) fn run_id(experiment: &Experiment) -> String {
     run_ids(&identity(experiment), &[experiment.config.seed]).remove(0)
 }
 
-/// Returns the identities of the runs with each of `seeds`, as hexadecimal hashes of `identity`.
 fn run_ids(identity: &Value, seeds: &[u64]) -> Vec<String> {
     let id = |identity: &mut Value, seed: &u64| {
         identity["seed"] = (*seed).into();

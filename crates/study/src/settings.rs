@@ -39,12 +39,9 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
         let (name, source) = (&one.name, &one.definition_text);
         if name == "seed" {
+            let message = "the seed is named as a parameter that varies, which is not possible";
             let hint = "write the seeds with `--seeds`, or in a sweep file with the key `seeds`";
-            refuse(
-                "the seed is named as a parameter that varies, which is not possible".into(),
-                source,
-                hint,
-            );
+            refuse(message.to_owned(), source, hint);
         }
         let whole_keys = |name: &str| keys::parameter_keys_for_all_policies(&sweep.registry, name);
         let own = whole_keys(name);
@@ -79,40 +76,33 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
 /// labelled with a value that was not used.
 fn check_parts_of_varied_objects(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let under = |name: &str| keys::parameter_keys_for_all_policies(&sweep.registry, name);
+    let keys_of = |name: &str| keys::parameter_keys_for_all_policies(&sweep.registry, name);
     let policies = sweep.registry.policies().iter().len();
     let fixed = sweep.fixed_flags.iter();
     let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.source_text));
     let varied = sweep.varied_parameters.iter();
-    let varied = varied.map(|one| (under(&one.name), &one.definition_text));
+    let varied = varied.map(|one| (keys_of(&one.name), &one.definition_text));
     for (inner, source) in fixed.chain(varied) {
         for outer in &sweep.varied_parameters {
-            let mut pairs = inner.iter().zip(under(&outer.name));
+            let mut pairs = inner.iter().zip(keys_of(&outer.name));
             let part = pairs.find_map(|(inner, outer)| {
                 let part = inner.as_ref()?.strip_prefix(&outer?)?;
-                part.starts_with(['.', '[']).then(|| part.to_owned())
+                part.starts_with(['.', '[']).then_some(part)
             });
-            let Some(part) = part else { continue };
             let gives = |value: &Value| {
-                value_at_path(&object_from_text_form(&outer.name, value), &part).is_some()
+                let object = object_from_text_form(&outer.name, value);
+                part.is_some_and(|part| value_at_path(&object, part).is_some())
             };
-            if let Some(value) = outer
-                .values_spec
-                .single_values_and_range_ends()
-                .iter()
-                .find(|value| gives(value))
-            {
+            let mut values = outer.values_spec.single_values_and_range_ends().into_iter();
+            if let Some(value) = values.find(gives) {
                 let message = format!(
                     "`{}` varies, but `{source}` overrides a part of its value `{}`",
                     outer.name,
-                    value_label(value)
+                    value_label(&value)
                 );
+                let hint = "remove this part from the values of the parameter, or remove the setting that overrides it";
                 let problem = Problem::new(message).source(&outer.definition_text);
-                problems.push(
-                    problem.hint(
-                        "remove this part from the values of the parameter, or remove the setting that overrides it",
-                    ),
-                );
+                problems.push(problem.hint(hint));
             }
         }
     }
@@ -133,10 +123,11 @@ pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
             u128::from(longest)
         }
         Combine::Random(0) | Combine::Latin(0) => {
-            return Err(Problem::new("the number of settings to draw is 0")
-                .source(format!("--{}", sweep.combine))
-                .hint("draw at least one setting")
-                .into());
+            return Err(Error::input(
+                "the number of settings to draw is 0",
+                format!("--{}", sweep.combine),
+                "draw at least one setting",
+            ));
         }
         Combine::Random(wanted) => u128::from(wanted.min(draw::grid_size(&counts))),
         Combine::Latin(wanted) => u128::from(wanted),
@@ -165,13 +156,14 @@ pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
         0 | 1 => String::new(),
         _ => format!(" x {seeds} seeds"),
     };
-    Err(Problem::new(format!(
-        "the sweep has {runs} runs ({} settings{of_seeds}), more than the maximum of {MAX_RUNS}",
-        by.join(" x ")
+    Err(Error::input(
+        format!(
+            "the sweep has {runs} runs ({} settings{of_seeds}), more than the maximum of {MAX_RUNS}",
+            by.join(" x ")
+        ),
+        place,
+        "take fewer values or larger steps, or draw settings with `--random N` or `--latin N`",
     ))
-    .source(place)
-    .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
-    .into())
 }
 
 /// Checks that each parameter of a sweep with `zip` has one value or as many as the parameter with the most values, `longest`.
@@ -183,13 +175,12 @@ fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
             short.name,
             short.values_spec.value_count()
         );
-        return Err(Problem::new(message)
-            .source(&short.definition_text)
-            .hint(
-                "give each parameter the same number of values, or one value (`zip` combines the first values of all parameters, \
+        return Err(Error::input(
+            message,
+            &short.definition_text,
+            "give each parameter the same number of values, or one value (`zip` combines the first values of all parameters, \
                 then the second values, and so on)",
-            )
-            .into());
+        ));
     }
     Ok(())
 }
@@ -273,10 +264,11 @@ pub(super) fn check_parameters_apply(sweep: &Sweep, settings: &[Setting]) -> Res
                 one.name,
                 policies.join("`, `")
             );
-            return Err(Problem::new(message)
-                .source(&one.definition_text)
-                .hint("leave this option out, or choose another policy with `--policy`")
-                .into());
+            return Err(Error::input(
+                message,
+                &one.definition_text,
+                "leave this option out, or choose another policy with `--policy`",
+            ));
         }
     }
     Ok(())

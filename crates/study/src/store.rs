@@ -79,13 +79,11 @@ fn report_page_path(folder: &Path) -> Option<PathBuf> {
 fn open_rows_file(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        let problem = Problem::new(
+        return Err(Error::input(
             "the results of the runs cannot be written to this path, since it is not a regular file",
-        );
-        return Err(problem
-            .source(path.display().to_string())
-            .hint("choose another folder with `--out`")
-            .into());
+            path.display().to_string(),
+            "choose another folder with `--out`",
+        ));
     }
     let mut options = OpenOptions::new();
     let file = options.read(true).append(true).create(true).open(path);
@@ -185,7 +183,6 @@ fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// Returns the rows of all lines that match their checksums, and these lines.
 fn read_lines(bytes: &[u8]) -> (Rows, Vec<&[u8]>) {
     let lines = split_lines(bytes);
     lines

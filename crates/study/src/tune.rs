@@ -199,12 +199,10 @@ impl Tuning<'_> {
         })
     }
 
-    /// Returns the values of a setting by the names of the parameters; parameters that do not apply are left out.
     fn named_values(&self, setting: &Setting) -> NamedValues {
         setting_values_by_parameter(&self.sweep.parameter_names(), setting)
     }
 
-    /// Checks that there are parameters, that they can vary, and that none has more than the maximum number of values.
     fn check_varied_parameters(&self) -> Result<(), Error> {
         let sweep = self.sweep;
         if sweep.varied_parameters.is_empty() {
@@ -225,10 +223,11 @@ impl Tuning<'_> {
         if let Some(one) = sweep.varied_parameters.iter().find(is_long) {
             let count = one.values_spec.value_count();
             let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
-            return Err(Problem::new(message)
-                .source(&one.definition_text)
-                .hint("write the range with larger steps")
-                .into());
+            return Err(Error::input(
+                message,
+                &one.definition_text,
+                "write the range with larger steps",
+            ));
         }
         Ok(())
     }
@@ -251,10 +250,11 @@ impl Tuning<'_> {
         })?;
         match fresh.iter().find(|seed| known.contains(seed)) {
             None => Ok(fresh),
-            Some(seed) => Err(Problem::new(format!("seed {seed} of `--fresh` is also a seed of the search"))
-                .source("--fresh")
-                .hint("name other seeds than in `--seeds`: the best setting is compared with the defaults on seeds that the search has not used")
-                .into()),
+            Some(seed) => Err(Error::input(
+                format!("seed {seed} of `--fresh` is also a seed of the search"),
+                "--fresh",
+                "name other seeds than in `--seeds`: the best setting is compared with the defaults on seeds that the search has not used",
+            )),
         }
     }
 
@@ -280,7 +280,6 @@ impl Tuning<'_> {
             .collect()
     }
 
-    /// Creates a plan that runs each of `settings` with each of `seeds`, and simulates those runs that have no row yet.
     fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let plan = Plan::from_settings(self.sweep, settings, seeds)?;
         let runs = missing_runs(&plan, Shard::WHOLE, &lock(self.store).rows);
@@ -295,7 +294,6 @@ impl Tuning<'_> {
         rows.map(|row| self.goal.value(row?)).collect()
     }
 
-    /// Compares the first setting of a plan (the best setting) with its last setting (the defaults), seed by seed.
     fn compare_with_defaults(&self, plan: &Plan) -> DefaultsComparison {
         let best = self.goals(plan, 0);
         let defaults = self.goals(plan, plan.settings.len() - 1);
@@ -354,7 +352,6 @@ struct Search<'a> {
 type ScoredSetting = (Setting, Option<f64>);
 
 impl Search<'_> {
-    /// Returns the number of settings that the rest of the budget can run with all seeds.
     fn affordable_settings(&self) -> usize {
         self.tuning.run_budget.saturating_sub(self.run_ids.len()) / self.seeds.len()
     }
@@ -398,7 +395,6 @@ impl Search<'_> {
         Ok(scored)
     }
 
-    /// Orders two settings by their mean goals: the better mean comes first, and a missing mean (a failed run) comes last.
     fn compare_means(&self, (_, a): &ScoredSetting, (_, b): &ScoredSetting) -> Ordering {
         let sign = self.tuning.goal.sign();
         let [a, b] = [a, b].map(|mean| mean.map_or(f64::INFINITY, |mean| sign * mean));
@@ -438,17 +434,15 @@ impl Search<'_> {
         let (seeds, budget) = (self.seeds.len(), self.tuning.run_budget);
         let first = first_round_setting_count(budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
-            let problem = Problem::new(format!(
-                "a budget of {budget} runs is too small for a search with {}",
-                format_count(seeds, "seed")
-            ));
             let least = 8 * seeds;
-            return Err(problem
-                .source("--budget")
-                .hint(format!(
-                    "give a `--budget` of at least {least}, or fewer `--seeds`"
-                ))
-                .into());
+            return Err(Error::input(
+                format!(
+                    "a budget of {budget} runs is too small for a search with {}",
+                    format_count(seeds, "seed")
+                ),
+                "--budget",
+                format!("give a `--budget` of at least {least}, or fewer `--seeds`"),
+            ));
         };
         let mut settings = self.tuning.draw_settings(first as u64);
         let mut own = 1;
@@ -466,7 +460,6 @@ impl Search<'_> {
         }
     }
 
-    /// Runs a compass search that begins at `centre`, and returns the best setting that it finds, with its mean goal.
     fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting, Error> {
         let counts = parameter_value_counts(self.tuning.sweep).into_iter();
         let longest = counts.max().unwrap_or(1);

@@ -15,7 +15,7 @@ use super::stats::{Sample, format_short};
 use super::store::{Rows, read_rows};
 use super::summary::{Summary, format_setting};
 use migsim_base::document::{Document, read_text};
-use migsim_base::error::{Error, Problem, escape_control_characters};
+use migsim_base::error::{Error, escape_control_characters};
 use migsim_base::words::format_count;
 use migsim_output::frame::{list_html, sections_page};
 use migsim_output::{
@@ -174,7 +174,6 @@ impl TuneReport {
             ),
             ("settings", "Settings: all that were tried", settings + note),
         ];
-        let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
         let title = format!("Search over {}", self.parameters.join(", "));
         let lead = format!("<p>{}.</p>\n", escape_html(&self.heading()));
         sections_page(&title, &lead, sections, &[])
@@ -197,7 +196,6 @@ impl TuneReport {
         )
     }
 
-    /// Returns the best setting and the defaults, each with its name, its goal on the new seeds, and its values.
     fn compared_settings(&self) -> [(&'static str, Option<Sample>, &NamedValues); 2] {
         let compared = &self.comparison;
         [
@@ -206,7 +204,6 @@ impl TuneReport {
         ]
     }
 
-    /// Creates the table with one row per round of the search.
     fn round_table(&self) -> Table {
         let columns = [
             text_column("search", "method"),
@@ -252,7 +249,6 @@ impl TuneReport {
         ))
     }
 
-    /// Creates the table that compares the best setting with the defaults on the new seeds.
     fn comparison_table(&self) -> Table {
         let columns = [
             text_column("which", "which"),
@@ -279,7 +275,6 @@ impl TuneReport {
         table
     }
 
-    /// Describes the gain of the best setting over the defaults on the new seeds, with its confidence interval.
     fn describe_gain(&self) -> String {
         let compared = &self.comparison;
         let Some(gain) = compared.gain_percent.or(compared.improvement) else {
@@ -333,7 +328,6 @@ impl TuneReport {
         if is_shown { shown } else { shown + &doubt }
     }
 
-    /// Formats the values of a setting with the names of the parameters, such as `alpha=4 x=0.5`.
     fn format_setting(&self, setting: &NamedValues) -> String {
         let values = self
             .parameters
@@ -385,13 +379,16 @@ pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let report: TuneReport = Document::parse(name.clone(), text)?.deserialize()?;
     let plan = read_plan(folder)?;
     if plan.names != report.parameters {
-        let problem = Problem::new(format!(
-            "the files of the search contradict each other: here {} vary, but in `plan.json` {}",
-            report.parameters.join(", "),
-            plan.names.join(", ")
-        ));
         let hint = "repeat the command of the search, which writes both files again";
-        return Err(problem.source(name).hint(hint).into());
+        return Err(Error::input(
+            format!(
+                "the files of the search contradict each other: here {} vary, but in `plan.json` {}",
+                report.parameters.join(", "),
+                plan.names.join(", ")
+            ),
+            name,
+            hint,
+        ));
     }
     Ok(report.page(&plan, &read_rows(folder)?))
 }

@@ -107,7 +107,6 @@ impl PolicyWinnerCell {
         self.is_compared() && others.all(|other| other.rank > 1)
     }
 
-    /// Returns whether the cell shows a comparison, because at least two policies ran or no policy failed.
     fn is_compared(&self) -> bool {
         self.comparison.policies.len() > 1 || self.comparison.failed_policies.is_empty()
     }
@@ -213,7 +212,6 @@ impl PolicyWinnerMap {
         sentences.join(" ")
     }
 
-    /// Returns the values of a cell of the map: the value on the horizontal axis and the value on the vertical axis.
     fn values_of_cell(&self, won: &PolicyWinnerCell) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
@@ -344,12 +342,12 @@ impl PolicyWinnerMap {
         let sections = [
             (
                 "map",
-                "Map: the fastest policy".to_owned(),
+                "Map: the fastest policy",
                 format!("<p class=\"verdict\">{verdict}</p>\n{map}"),
             ),
             (
                 "values",
-                "Values: margin over the next policy".to_owned(),
+                "Values: margin over the next policy",
                 self.table().to_html(VISIBLE_ROWS),
             ),
         ];

@@ -148,31 +148,38 @@ impl PathTable {
             return Some(LOOPBACK_PATH);
         }
         let pair = self.endpoint_pair_of(from, to);
-        let list = &self.paths;
-        let is_it = |path: &PathId| list[*path as usize].endpoint_pair == pair;
         // Hosts that send to the same hosts again request the paths in the same order.
-        let next = list
-            .get(self.next_path_guess as usize)
-            .filter(|next| next.endpoint_pair == pair);
-        let known = match next {
-            Some(_) => Some(self.next_path_guess),
-            None => self
-                .path_by_class_pair
-                .find(hash_of_pair(pair), is_it)
-                .copied(),
+        let next = self.paths.get(self.next_path_guess as usize);
+        let found = if next.is_some_and(|next| next.endpoint_pair == pair) {
+            self.next_path_guess
+        } else {
+            self.look_up_or_add_path(platform, links, (from, to), pair)?
         };
-        let found = known.or_else(|| {
-            let path = self.add_path(platform, links, from, to)?;
-            let list = &self.paths;
-            let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
-            self.path_by_class_pair
-                .insert_unique(hash_of_pair(pair), path, hash_of);
-            Some(path)
-        })?;
         self.next_path_guess = found + 1;
         Some(found)
     }
 
+    fn look_up_or_add_path(
+        &mut self,
+        platform: &Platform,
+        links: &[LinkState],
+        (from, to): (HostId, HostId),
+        pair: u64,
+    ) -> Option<PathId> {
+        let list = &self.paths;
+        let is_it = |path: &PathId| list[*path as usize].endpoint_pair == pair;
+        if let Some(path) = self.path_by_class_pair.find(hash_of_pair(pair), is_it) {
+            return Some(*path);
+        }
+        let path = self.add_path(platform, links, from, to)?;
+        let list = &self.paths;
+        let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
+        self.path_by_class_pair
+            .insert_unique(hash_of_pair(pair), path, hash_of);
+        Some(path)
+    }
+
+    #[inline]
     fn endpoint_pair_of(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.class_of_host[from.index()],
@@ -279,6 +286,7 @@ impl PathTable {
 
     /// Returns the duration of a message of `bytes` bytes that does not share links \[s\]; its delay is multiplied by
     /// `delay_factor`.
+    #[inline]
     pub(crate) fn uncontended_duration(&self, path: PathId, bytes: f64, delay_factor: f64) -> f64 {
         let (delay, bytes) = self.delay_and_flow_bytes(path, bytes);
         let transfer = if bytes > 0.0 {

@@ -15,13 +15,13 @@ pub fn section_html(id: &str, heading: &str, html: &str) -> String {
 pub fn sections_page<'a>(
     title: &str,
     lead: &str,
-    sections: impl IntoIterator<Item = (&'a str, String, String)>,
+    sections: impl IntoIterator<Item = (&'a str, &'a str, String)>,
     code: &[&str],
 ) -> String {
     let sections = sections.into_iter();
     let sections = sections.filter(|(_, _, html)| !html.is_empty());
     let body: String = sections
-        .map(|(id, heading, html)| section_html(id, &heading, &html))
+        .map(|(id, heading, html)| section_html(id, heading, &html))
         .collect();
     Page {
         title,

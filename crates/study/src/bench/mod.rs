@@ -143,7 +143,6 @@ impl BenchRequest {
         self.sweep_over_key(registry, "mapping", &rules, &["i"])
     }
 
-    /// Creates a sweep over the cases, the seeds, and the given values of the setting `key`, in the given scenarios.
     fn sweep_over_key(
         &self,
         registry: &Registry,

@@ -32,7 +32,6 @@ impl BenchResults {
             ),
             ("cases", "Cases", self.case_table().to_html(INITIAL_ROWS)),
         ];
-        let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
         let title = format!("Benchmark {}, {}", self.suite, self.draw_description());
         sections_page(&title, "", sections, &[])
     }

@@ -123,7 +123,6 @@ impl BenchResults {
         }
     }
 
-    /// Returns whether a row of the table stands for the best static start (initial placement without rescheduling).
     fn is_best_static_start(&self, one: &PolicyStatistics) -> bool {
         self.policy_names.last() == Some(&one.policy)
     }
@@ -223,7 +222,6 @@ impl BenchResults {
         )
     }
 
-    /// Returns all results of each policy over the cases of each class as CSV, with one line per class and policy.
     fn classes_csv(&self) -> String {
         let classes = self.classes();
         let lines = classes.iter().flat_map(|(class, count, policies)| {
@@ -235,7 +233,6 @@ impl BenchResults {
         csv_text(format!("class,cases,{POLICY_COLUMNS}").split(','), lines)
     }
 
-    /// Returns the results of each policy in each case as CSV, with one line per case and policy.
     fn cases_csv(&self) -> String {
         let lines = self.cases.iter().flat_map(|case| {
             let start = [

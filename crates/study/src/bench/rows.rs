@@ -224,7 +224,6 @@ impl BenchResults {
             .collect()
     }
 
-    /// Computes the results of the policy with the index `place` over the given cases.
     fn statistics_of_policy(&self, place: usize, cases: &[&BenchCaseResults]) -> PolicyStatistics {
         let own = || cases.iter().map(|case| &case.policies[place]);
         let average =
@@ -324,7 +323,6 @@ impl BenchRuns<'_> {
         (0..self.plan.seeds.len()).map(of_seed).collect()
     }
 
-    /// Computes the results of all policies, and of the best static start, in one case.
     fn case_results(&self, case: BenchmarkCase) -> BenchCaseResults {
         let index = usize::try_from(case.case_number - 1).expect("at most 10 000 cases");
         let settings = index * self.policy_count..(index + 1) * self.policy_count;

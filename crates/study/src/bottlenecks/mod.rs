@@ -27,7 +27,7 @@ use super::setting::{load_experiment, run_id};
 use super::spec::ValuesSpec;
 use super::stats::Sample;
 use super::store::Store;
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::Error;
 use migsim_bsp::{RunOutcome, Scenario};
 use migsim_experiment::{
     Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Progress,
@@ -116,7 +116,6 @@ impl QuantityRow {
         &self.improvement().change.quantity
     }
 
-    /// Returns whether a change of the quantity shortens or lengthens the makespan by at least 0.005 %.
     fn has_effect(&self) -> bool {
         let gains = self
             .changes
@@ -205,11 +204,12 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
         .or(experiment.config.scenarios.last().copied());
     let scenario = scenario.unwrap_or(Scenario::I);
     if wanted.keeps_decisions && scenario == Scenario::I {
-        let problem = Problem::new(
-            "`--hold-decisions` needs decisions of a policy, but in scenario i (application only) no policy decides",
-        );
         let hint = "leave out `--hold-decisions`, or choose `--scenario ii` or `--scenario iii`";
-        return Err(problem.source("--hold-decisions").hint(hint).into());
+        return Err(Error::input(
+            "`--hold-decisions` needs decisions of a policy, but in scenario i (application only) no policy decides",
+            "--hold-decisions",
+            hint,
+        ));
     }
     let mut notes = Vec::new();
     let mut seeds = match sweep.seeds {
@@ -421,7 +421,6 @@ impl PreparedProfile {
         Ok(profile)
     }
 
-    /// Simulates pairs of the changes with the largest gains, and returns the pairs sorted by their gain, the largest first.
     fn simulate_pairs(
         &self,
         rows: &[QuantityRow],

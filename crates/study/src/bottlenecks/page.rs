@@ -56,7 +56,6 @@ impl CausalProfile {
                 settings_table("All settings of the unchanged run", &self.settings),
             ),
         ];
-        let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
         let title = format!("Bottlenecks of scenario {}", self.scenario.name());
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}",
@@ -66,7 +65,6 @@ impl CausalProfile {
         sections_page(&title, &lead, sections, &[])
     }
 
-    /// Creates the table of the critical path, summed by kind of activity, resource and process.
     fn critical_path_table(&self) -> Table {
         let columns = [
             text_column("kind", "kind"),
@@ -131,7 +129,6 @@ impl CausalProfile {
         sheet
     }
 
-    /// Creates the table of the quantities that have an effect, with their gains.
     fn gain_table(&self) -> Table {
         let mut table = Table::new("quantities", "", &self.gain_columns());
         for row in self.rows.iter().filter(|row| row.has_effect()) {
@@ -151,7 +148,6 @@ impl CausalProfile {
         table
     }
 
-    /// Returns the columns of the table of gains, depending on the options of the profile.
     fn gain_columns(&self) -> Vec<Column> {
         let gains: &[(&str, &'static str)] = if self.keeps_decisions {
             &[
@@ -181,7 +177,6 @@ impl CausalProfile {
         [change].into_iter().chain(gains).chain([path]).collect()
     }
 
-    /// Creates the table with the makespan and the gain of each change.
     fn change_table(&self) -> Table {
         let has_intervals = self.makespan.count > 1;
         let mut columns = vec![
@@ -248,7 +243,6 @@ impl CausalProfile {
         Figure::new("bottlenecks", chart.draw(style))
     }
 
-    /// Creates the table with the gains of pairs of changes made together.
     fn pair_table(&self) -> Table {
         let gain = if self.keeps_decisions {
             "gain, held [%]"

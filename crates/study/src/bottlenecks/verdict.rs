@@ -60,7 +60,6 @@ impl CausalProfile {
         }
     }
 
-    /// Returns the sentence on the changes with the largest gain by a step of 10 % or one process per host.
     fn best_improvement_sentence(&self) -> String {
         let (time, step) = (self.makespan.format(), super::STEP_PERCENT);
         let Some((best, gain)) = self.best(self.rows.iter().map(QuantityRow::improvement)) else {
@@ -123,7 +122,6 @@ impl CausalProfile {
             .then(|| format!("{losses} of {all} improvements {verb} the run slower{since}."))
     }
 
-    /// Returns the sentence on the quantities whose changes have hardly an effect.
     fn ineffective_quantities_sentence(&self) -> String {
         let (all, least) = (self.rows.len(), super::MIN_GAIN_PERCENT);
         let vain = || self.rows.iter().filter(|row| !row.has_effect());

@@ -257,7 +257,6 @@ impl Summary {
     }
 }
 
-/// Formats a mean, followed by half the width of its 95 % confidence interval and the number of seeds.
 fn format_with_confidence_interval(sample: Option<Sample>) -> String {
     let Some(sample) = sample else {
         return String::new();
