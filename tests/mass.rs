@@ -11,13 +11,13 @@ use std::path::Path;
 use super::source::{after_group, all_files, files, is_comment, parts, tokens};
 
 /// Maximum number of tokens of the code in `src` and `crates`. It is lowered when code goes; a new feature states what it adds.
-const CODE: usize = 804_200;
+const CODE: usize = 755_900;
 
 /// Maximum number of tokens of the tests, those beside the code and those in `tests`.
-const TESTS: usize = 400_900;
+const TESTS: usize = 371_450;
 
 /// Maximum number of lines of comments in the code.
-const COMMENTS: usize = 18_140;
+const COMMENTS: usize = 16_090;
 
 /// Length from which a function is long, of which there is one in a hundred; longest function; longest file \[lines\].
 const SIZES: [usize; 3] = [60, 100, 800];

@@ -207,8 +207,7 @@ mod tests {
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };
-        let varied = search_space(&registry, &tune).unwrap();
-        let sweep = &varied.sweep;
+        let sweep = search_space(&registry, &tune).unwrap();
         let names: Vec<&str> = sweep
             .varied_parameters
             .iter()
@@ -217,7 +216,7 @@ mod tests {
         assert_eq!(names, ["alpha", "grid", "policy.migbsp.delta"]);
         let setting = vec![Some(json!(4)), Some(json!([10, 5])), Some(json!(0.5))];
         assert_eq!(
-            best_run_command(&tune.varied.settings, &varied, &setting).unwrap(),
+            best_run_command(&tune.varied.settings, &sweep, &setting).unwrap(),
             "migsim run --app sw --n 25 --load walk,on=Aquario+ICE --set 'workload.image_bytes=1 MB' --set policy.migbsp.alpha=4 --set 'workload.grid=[10,5]' --set policy.migbsp.delta=0.5"
         );
     }
