@@ -263,11 +263,14 @@ mod tests {
             told.contains("mine.json:1:") && told.contains("unknown key `costs`"),
             "{told}"
         );
-        let told = refusal(r#"{"network": 3}"#);
+        let told = refusal(r#"{"schema": "migsim-library-1", "network": 3}"#);
         assert!(
-            told.contains("the value of `network` is not an object"),
+            told.contains("mine.json:1:")
+                && told.contains("network")
+                && told.contains("expected an object"),
             "{told}"
         );
+        let told = refusal(r#"{"network": 3}"#);
         assert!(
             told.contains("the key `schema` is not `migsim-library-1`"),
             "{told}"
