@@ -137,7 +137,6 @@ mod tests {
         assert_eq!(key("alpha", "migbsp-2007"), older);
         assert_eq!(key("omega", "migbsp-2007"), None);
         assert_eq!(key("alpha", "never"), None);
-        assert_eq!(key("decisions", "replay"), some("policy.replay.file"));
         assert_eq!(key("policy.migbsp.x", "never"), None);
         assert_eq!(key("n", "never"), some("workload.n"));
         assert_eq!(key("a.b", "never"), some("a.b"));
