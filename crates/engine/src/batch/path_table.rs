@@ -171,7 +171,7 @@ impl PathTable {
         if let Some(path) = self.path_by_class_pair.find(hash_of_pair(pair), is_it) {
             return Some(*path);
         }
-        let path = self.add_path(platform, links, from, to)?;
+        let path = self.add_path(platform, links, (from, to), pair)?;
         let list = &self.paths;
         let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
         self.path_by_class_pair
@@ -325,15 +325,14 @@ impl PathTable {
         &mut self,
         platform: &Platform,
         links: &[LinkState],
-        from: HostId,
-        to: HostId,
+        (from, to): (HostId, HostId),
+        endpoint_pair: u64,
     ) -> Option<PathId> {
-        let pair = self.endpoint_pair_of(from, to);
         let id = u32::try_from(self.paths.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.all_link_uses.len();
         let path = self.compute_path(platform, links, from, to)?;
         self.paths.push(Path {
-            endpoint_pair: pair,
+            endpoint_pair,
             first_link_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
             link_use_count: u32::try_from(self.all_link_uses.len() - first_use)
                 .expect("fewer than 2^32 links"),
