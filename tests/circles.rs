@@ -67,18 +67,16 @@ fn read_tree(words: &mut &[&str], before: &[String], found: &mut Vec<(String, Na
 
 /// Makes a path of a module begin at the front page of its crate; `None` if it leads to another crate.
 fn absolute(path: &[String], module: &[String]) -> Option<Names> {
-    let (first, rest) = path.split_first()?;
+    let (first, mut rest) = path.split_first()?;
     let mut names = match first.as_str() {
         "crate" => return Some(rest.to_vec()),
         "self" => module.to_vec(),
         "super" => module[..module.len().checked_sub(1)?].to_vec(),
         _ => return None,
     };
-    let mut rest = rest;
-    while let Some((first, more)) = rest.split_first().filter(|(first, _)| *first == "super") {
-        debug_assert_eq!(first, "super");
+    while rest.first().is_some_and(|name| name == "super") {
         names.pop();
-        rest = more;
+        rest = &rest[1..];
     }
     names.extend_from_slice(rest);
     Some(names)

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{migsim_in, said, succeeded};
+use crate::support::{command, done, said, succeeded};
 
 /// A copy of the folders, since some commands write into them.
 fn folders() -> TempDir {
@@ -38,22 +38,19 @@ fn manifest(folder: &Path) -> Value {
 #[test]
 fn folders_of_version_0_2_are_read() {
     let scratch = folders();
-    let text = |arguments: &[&str]| {
-        let output = succeeded(migsim_in(scratch.path(), arguments));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let text = |line: &str| done(scratch.path(), line);
     assert_eq!(manifest(&scratch.path().join("migbsp"))["version"], "0.2.0");
-    let overview = text(&["explain", "migbsp"]);
+    let overview = text("explain migbsp");
     assert!(overview.contains("1 of them made 2 moves"), "{overview}");
-    let call = text(&["explain", "migbsp", "--superstep", "4"]);
+    let call = text("explain migbsp --superstep 4");
     assert!(call.contains("p5") && call.contains("realised"), "{call}");
-    let table = text(&["compare", "migbsp", "never"]);
+    let table = text("compare migbsp never");
     assert!(
         table.contains("1=  migbsp") && table.contains("15.87"),
         "{table}"
     );
     for folder in ["migbsp", "sweep"] {
-        text(&["report", folder]);
+        text(&format!("report {folder}"));
         let page = fs::read_to_string(scratch.path().join(folder).join("report.html")).unwrap();
         assert!(
             page.len() > 10_000 && page.contains("two-sites"),
@@ -66,11 +63,8 @@ fn folders_of_version_0_2_are_read() {
 fn runs_of_version_0_2_are_repeated_to_the_last_digit() {
     let scratch = folders();
     for policy in ["migbsp", "never"] {
-        let file = format!("{policy}/run.json");
-        let output = succeeded(migsim_in(
-            scratch.path(),
-            &["run", &file, "--out", "again", "--force"],
-        ));
+        let again = format!("run {policy}/run.json --out again --force");
+        let output = succeeded(command(scratch.path(), &again));
         let note = "`policy.migbsp.communication_pattern=one-kept` is a setting of migsim up to version 0.2.0";
         assert_eq!(
             said(&output).contains(note),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support;
+use crate::support::{self, done};
 
 const KINDS: [&str; 13] = [
     "clusters",
@@ -134,7 +134,7 @@ fn every_command_that_may_need_much_is_estimated_before_it_starts() {
     let scratch = tempfile::tempdir().unwrap();
     let run = scratch.path().join("run");
     let run = run.to_str().unwrap();
-    migsim(scratch.path(), "run --app sw --n 10 --quiet --out run");
+    done(scratch.path(), "run --app sw --n 10 --quiet --out run");
     for command in [
         "run --app sw --n 25",
         "run --app sw --n 25 --report page.html",
@@ -152,7 +152,7 @@ fn every_command_that_may_need_much_is_estimated_before_it_starts() {
         assert!(estimated(command) > 0.0, "{command}");
     }
     // The memory limit is not part of the simulated settings.
-    migsim(
+    done(
         scratch.path(),
         "run --app sw --n 10 --quiet --memory-limit 1GB --out limited",
     );
@@ -268,20 +268,9 @@ fn make(scratch: &Path) {
     make_sweeps(scratch);
 }
 
-/// Runs the command in `scratch`, which must succeed.
-fn migsim(scratch: &Path, arguments: &str) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_migsim"));
-    let output = command
-        .args(arguments.split(' '))
-        .current_dir(scratch)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments}: {output:?}");
-}
-
 /// Makes folders of a run, each with one error.
 fn make_runs(scratch: &Path) {
-    migsim(
+    done(
         scratch,
         "run --app sw --n 25 --processes --quiet --out made/run",
     );
@@ -380,15 +369,15 @@ fn make_runs(scratch: &Path) {
 /// Makes folders of a sweep, each with one error.
 fn make_sweeps(scratch: &Path) {
     let made = |name: &str| scratch.join("made").join(name);
-    migsim(
+    done(
         scratch,
         "sweep --app sw --n 10 --alpha 2,4 --quiet --out made/sweep",
     );
-    migsim(
+    done(
         scratch,
         "sweep --app sw --n 10 --alpha 8,16 --quiet --out made/other-sweep",
     );
-    migsim(
+    done(
         scratch,
         "sweep --app sw --n 10 --alpha 2,4 --shard 1/2 --quiet --out made/sweep-half",
     );

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use migsim::random::{Stream, StreamPurpose};
 use serde_json::{Value, json};
 
-use crate::support::{assert_close, draws, migsim_in, read, succeeded};
+use crate::support::{assert_close, done, draws, json, read};
 
 // Each case takes the next value of each list. No two lengths have a common divisor, so that 924 cases are all combinations.
 const POLICIES: &str = "migbsp greedy/every=4 exec:./fastest/every=5 greedy-refine/charm-8/every=4 refine/menon migbsp-2007 \
@@ -89,14 +89,13 @@ impl Cell {
     }
 
     /// Does a command, which must succeed. In it, `CASE` stands for the settings without the policy.
-    fn does(&self, command: &str) -> Vec<u8> {
+    fn does(&self, command: &str) -> String {
         let command = command.replace("CASE", &format!("{} {}", self.machine, self.application));
-        let words: Vec<&str> = command.split(' ').collect();
-        succeeded(migsim_in(self.folder.path(), &words)).stdout
+        done(self.folder.path(), &command)
     }
 
     fn told(&self, command: &str) -> Value {
-        serde_json::from_slice(&self.does(&format!("{command} --json"))).unwrap()
+        serde_json::from_str(&self.does(&format!("{command} --json"))).unwrap()
     }
 
     fn run(&self, flags: &str) -> Value {
@@ -211,16 +210,8 @@ impl Cell {
         let changes = found["changes"].as_array().unwrap();
         let row = changes.iter().find(|row| row["held_only"] != true).unwrap();
         let name = row["change"].as_str().unwrap();
-        let words = [
-            "run",
-            "A/run.json",
-            "--allow-exec",
-            "--json",
-            "--change",
-            name,
-        ];
-        let changed = succeeded(migsim_in(self.folder.path(), &words)).stdout;
-        let changed: Value = serde_json::from_slice(&changed).unwrap();
+        let run = format!("run A/run.json --allow-exec --change '{name}'");
+        let changed = json(self.folder.path(), &run);
         assert_eq!(iii(&changed)["makespan_s"], row["makespan_s"], "{name}");
 
         self.does(&format!(

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use migsim::experiment::Progress;
 use migsim::paper::{ConstantWithEvidence, Facts, PAPERS, Verdict, reproduce};
 use serde_json::Value;
 
-use crate::support::migsim;
+use crate::support::{json, refused};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -24,21 +23,8 @@ fn the_committed_results_equal_the_output_of_the_command() {
     } else {
         scratch.path().to_owned()
     };
-    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args([
-            "reproduce",
-            "all",
-            "--json",
-            "--out",
-            folder.to_str().unwrap(),
-        ])
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let all = format!("reproduce all --out {}", folder.display());
+    let printed = json(root(), &all);
     for entry in fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name();
         let read = |folder: &Path| fs::read_to_string(folder.join(&name)).unwrap_or_default();
@@ -49,7 +35,6 @@ fn the_committed_results_equal_the_output_of_the_command() {
             name.display()
         );
     }
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let cell = &printed["cells"][0];
     assert!(
         cell["id"].is_string()
@@ -171,8 +156,7 @@ fn a_shared_constant_has_the_same_value_in_the_paper_that_counts_it() {
 #[test]
 fn a_setting_changes_every_run_of_a_paper() {
     let setting = "policy.migbsp.floor=one";
-    let output = migsim(&["reproduce", "sw-dynamic", "--json", "--set", setting]);
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = json(root(), &format!("reproduce sw-dynamic --set {setting}"));
     let count = |key: &str, is_reproduced: &dyn Fn(&Value) -> bool| {
         let all = found[key].as_array().unwrap().iter();
         all.filter(|one| is_reproduced(one)).count()
@@ -191,10 +175,6 @@ fn a_setting_changes_every_run_of_a_paper() {
 
 #[test]
 fn an_unknown_paper_lists_the_known_ones() {
-    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(["reproduce", "lux"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("known papers: all, lbm, lu"));
+    let errors = refused(root(), "reproduce lux");
+    assert!(errors.contains("known papers: all, lbm, lu"));
 }
