@@ -125,7 +125,9 @@ def _text(value: Any) -> str:
         return str(int(value))
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
-    raise TypeError(f"`{value!r}` is no value of a setting: a number or a text with its unit is expected")
+    raise TypeError(
+        f"`{value!r}` is no value of a setting: a number or a text with its unit is expected; a class is named by the text under which it is registered"
+    )
 
 
 class Folder:
