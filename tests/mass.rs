@@ -14,7 +14,7 @@ use super::source::{after_group, all_files, files, is_comment, parts, tokens};
 const CODE: usize = 755_880;
 
 /// Maximum number of tokens of the tests, those beside the code and those in `tests`.
-const TESTS: usize = 371_000;
+const TESTS: usize = 371_060;
 
 /// Maximum number of lines of comments in the code.
 const COMMENTS: usize = 16_090;
