@@ -1,11 +1,13 @@
 //! Supersteps without barriers on cases worked out by hand; the arithmetic is in a comment beside each.
 
-use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCostConfig, CallModel, Costs, MigrationCostConfig, Recorder,
-    RunOutcome, RuntimeConfig, Scenario, SendOrder, TransferStart, WaitingProcesses,
+use migsim::{
+    bsp::{
+        BarrierConfig, BarrierKind, CallCostConfig, CallModel, Costs, MigrationCostConfig,
+        Recorder, RunOutcome, RuntimeConfig, Scenario, SendOrder, TransferStart, WaitingProcesses,
+    },
+    policy::{Measures, Never},
+    workload::PrescribedMigration,
 };
-use migsim::policy::{Measures, Never};
-use migsim::workload::PrescribedMigration;
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, plan, seconds, switch,

@@ -1,7 +1,6 @@
 //! The settings below a run: those of a paper on the platforms of their fit, neutral ones elsewhere, and the notes about them.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 

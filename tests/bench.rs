@@ -3,11 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
-use migsim::experiment::suite::BenchmarkSuite;
-use migsim::sweep::bench::best::stored_best_makespan_rows;
+use migsim::{experiment::suite::BenchmarkSuite, sweep::bench::best::stored_best_makespan_rows};
 use serde_json::Value;
 
 use crate::support::{command, done, json, refused};

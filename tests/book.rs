@@ -2,17 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use migsim::experiment::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
 use serde_json::Value;
 
-use crate::source::all_files;
-use crate::support::{migsim, migsim_in, succeeded};
+use crate::{
+    source::all_files,
+    support::{migsim, migsim_in, succeeded},
+};
 
 /// Lists all Markdown pages for readers, from the root.
 pub(super) fn pages() -> Vec<PathBuf> {

@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use migsim::bsp::{
-    CallCostConfig, CallModel, CallWaiting, Costs, LoadMeasure, MemoryTransfer,
-    MigrationCostConfig, RunOutcome, Scenario, WaitingProcesses,
+use migsim::{
+    bsp::{
+        CallCostConfig, CallModel, CallWaiting, Costs, LoadMeasure, MemoryTransfer,
+        MigrationCostConfig, RunOutcome, Scenario, WaitingProcesses,
+    },
+    error::Error,
+    platform::Profile,
+    policy::{Decision, Policy, View},
+    random::Stream,
 };
-use migsim::error::Error;
-use migsim::platform::Profile;
-use migsim::policy::{Decision, Policy, View};
-use migsim::random::Stream;
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,

@@ -3,12 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-use super::mass::split_at_tests;
-use super::source::{files, tokens};
+use super::{
+    mass::split_at_tests,
+    source::{files, tokens},
+};
 
 /// Maximum number of circles; it may only fall.
 const MOST: usize = 9;

@@ -2,10 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

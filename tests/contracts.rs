@@ -3,22 +3,29 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 #![expect(clippy::panic, reason = "a plug-in panics on purpose")]
 
-use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::{
+    sync::{Arc, mpsc::channel},
+    time::Duration,
+};
 
-use migsim::Registry;
-use migsim::bsp::{CallProcedure, Scenario};
-use migsim::error::{Error, Problem};
-use migsim::experiment::{Experiment, Layers, Limits, Progress};
-use migsim::load::{Load, LoadOptions};
-use migsim::platform::Steps;
-use migsim::policy::strategy::{Assignment, Gather, Instance, Strategy, StrategyOptions};
-use migsim::policy::{Decision, Migration, Policy, PolicyOptions, View};
-use migsim::random::Stream;
-use migsim::units::{Bytes, Instructions, ProcessId, Seconds};
-use migsim::workload::registry::{BuiltWorkload, WorkloadOptions};
-use migsim::workload::{ApplicationSize, Plan, PrescribedMigration, Workload};
+use migsim::{
+    Registry,
+    bsp::{CallProcedure, Scenario},
+    error::{Error, Problem},
+    experiment::{Experiment, Layers, Limits, Progress},
+    load::{Load, LoadOptions},
+    platform::Steps,
+    policy::{
+        Decision, Migration, Policy, PolicyOptions, View,
+        strategy::{Assignment, Gather, Instance, Strategy, StrategyOptions},
+    },
+    random::Stream,
+    units::{Bytes, Instructions, ProcessId, Seconds},
+    workload::{
+        ApplicationSize, Plan, PrescribedMigration, Workload,
+        registry::{BuiltWorkload, WorkloadOptions},
+    },
+};
 use serde_json::json;
 
 /// The options of each plug-in: the name of its fault.

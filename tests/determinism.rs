@@ -3,13 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use migsim::Registry;
-use migsim::experiment::{Experiment, Progress, find_built_in_experiment};
+use migsim::{
+    Registry,
+    experiment::{Experiment, Progress, find_built_in_experiment},
+};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 

@@ -3,11 +3,13 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
-use std::process::{Command, Output};
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::Path,
+    process::{Command, Output},
+};
 
 const MIGSIM: &str = env!("CARGO_BIN_EXE_migsim");
 const PLATFORM: &str = r#"{"schema":"migsim-platform-1","name":"p","clusters":[{"name":"a","router":"r","hosts":2,"speed":"1 GHz","link":{"bandwidth":"1 Gbps","latency":"0 s"}}]}"#;

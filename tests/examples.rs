@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::{fs, path::Path, process::Command};
 
 use rayon::prelude::*;
 
-use crate::book::{COMMANDS, blocks, pages};
-use crate::support::{migsim, succeeded};
+use crate::{
+    book::{COMMANDS, blocks, pages},
+    support::{migsim, succeeded},
+};
 
 /// Seconds after which a command that has found no fault in its input is stopped.
 const LIMIT: &str = "0.4";

@@ -3,11 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-use std::thread;
-use std::time::Duration;
+use std::{fs, path::Path, process::Command, thread, time::Duration};
 
 use crate::support::{command, done, json, refused};
 

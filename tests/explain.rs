@@ -2,14 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
-use migsim::Registry;
-use migsim::bsp::Scenario;
-use migsim::error::Problem;
-use migsim::experiment::{Experiment, Progress, RecordedRun, ReschedulingPlan, Results};
-use migsim::output::{CallExplanation, EvaluatedCall, Question, Run, RunFolder};
+use migsim::{
+    Registry,
+    bsp::Scenario,
+    error::Problem,
+    experiment::{Experiment, Progress, RecordedRun, ReschedulingPlan, Results},
+    output::{CallExplanation, EvaluatedCall, Question, Run, RunFolder},
+};
 use serde_json::json;
 
 use crate::support::{experiment, of_flags};

@@ -2,12 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use migsim::bsp::{Costs, MigrationCostConfig, Scenario, WaitingProcesses};
-use migsim::error::{Error, InternalFault};
-use migsim::policy::{Decision, Policy, View};
-use migsim::random::Stream;
-use migsim::units::{Bytes, ProcessId};
-use migsim::workload::{Plan, Workload};
+use migsim::{
+    bsp::{Costs, MigrationCostConfig, Scenario, WaitingProcesses},
+    error::{Error, InternalFault},
+    policy::{Decision, Policy, View},
+    random::Stream,
+    units::{Bytes, ProcessId},
+    workload::{Plan, Workload},
+};
 
 use crate::support::{Case, Plans, Script, Wire, bytes, plan, seconds, switch};
 

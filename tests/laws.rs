@@ -1,24 +1,27 @@
 //! Laws that hold for every machine and workload, on random ones.
 
-use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, CallWaiting, Costs,
-    GatherOrder, Memo, MemoBudget, MigrationCostConfig, MigrationOrder, Recorder, ReleaseOrder,
-    RunOutcome, RuntimeConfig, Scenario, SendOrder, ShortcutChoice, SuperstepTimes, TransferStart,
-    WaitingProcesses,
+use migsim::{
+    bsp::{
+        BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, CallWaiting, Costs,
+        GatherOrder, Memo, MemoBudget, MigrationCostConfig, MigrationOrder, Recorder, ReleaseOrder,
+        RunOutcome, RuntimeConfig, Scenario, SendOrder, ShortcutChoice, SuperstepTimes,
+        TransferStart, WaitingProcesses,
+    },
+    engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights},
+    experiment::{MakespanLedger, MakespanTerm},
+    platform::{Platform, Profile, Routes},
+    policy::Measures,
+    units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds, Time},
+    workload::{Plan, PrescribedMigration},
 };
-use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
-use migsim::experiment::{MakespanLedger, MakespanTerm};
-use migsim::platform::{Platform, Profile, Routes};
-use migsim::policy::Measures;
-use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds, Time};
-use migsim::workload::{Plan, PrescribedMigration};
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::slow::{self, Activity};
-use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, any_notices, assert_close, bytes, instructions, machine,
-    plan, seconds, switch,
+use crate::{
+    slow::{self, Activity},
+    support::{
+        Case, Plans, ROUNDING, Script, Wire, any_notices, assert_close, bytes, instructions,
+        machine, plan, seconds, switch,
+    },
 };
 
 // The engine compared with its slow twin.

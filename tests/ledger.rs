@@ -1,11 +1,13 @@
 //! The ledger on cases worked out by hand.
 
-use migsim::bsp::{
-    CallCostConfig, CallModel, Costs, MemoryTransfer, MigrationCostConfig, MigrationOrder,
-    Scenario, WaitingProcesses,
+use migsim::{
+    bsp::{
+        CallCostConfig, CallModel, Costs, MemoryTransfer, MigrationCostConfig, MigrationOrder,
+        Scenario, WaitingProcesses,
+    },
+    experiment::{MakespanLedger, MakespanTerm},
+    workload::Workload,
 };
-use migsim::experiment::{MakespanLedger, MakespanTerm};
-use migsim::workload::Workload;
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, instructions, machine, plan, seconds,

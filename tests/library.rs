@@ -2,16 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::{fs, path::Path, process::Command};
 
-use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallWaiting, ControlTransport, Costs,
-    RuntimeConfig, Scenario, ShortcutChoice, TransferStart,
+use migsim::{
+    bsp::{
+        BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallWaiting, ControlTransport,
+        Costs, RuntimeConfig, Scenario, ShortcutChoice, TransferStart,
+    },
+    engine::{NetworkModel, Weights},
+    experiment::BUILT_IN_LIBRARIES,
 };
-use migsim::engine::{NetworkModel, Weights};
-use migsim::experiment::BUILT_IN_LIBRARIES;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use migsim::Registry;
-use migsim::document::Document;
-use migsim::experiment::{Experiment, KeySetting, Layers, Limits, Progress, ScenarioRun};
-use migsim::platform::{Platform, Profile};
-use migsim::units::{BytesPerSecond, InstructionsPerSecond};
+use migsim::{
+    Registry,
+    document::Document,
+    experiment::{Experiment, KeySetting, Layers, Limits, Progress, ScenarioRun},
+    platform::{Platform, Profile},
+    units::{BytesPerSecond, InstructionsPerSecond},
+};
 use serde_json::{Value, json};
 
 use crate::support::{ROUNDING, assert_close, experiment};

@@ -1,8 +1,12 @@
 //! The application `lu` compared with closed forms.
 
-use migsim::units::{Bytes, Instructions};
-use migsim::workload::lu::{BlockSizes, Lu, LuConfig};
-use migsim::workload::{Plan, Workload};
+use migsim::{
+    units::{Bytes, Instructions},
+    workload::{
+        Plan, Workload,
+        lu::{BlockSizes, Lu, LuConfig},
+    },
+};
 use proptest::prelude::*;
 
 /// A configuration with one instruction per division, two per update and 8 B per element.

@@ -5,13 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use super::source::{after_group, all_files, files, is_comment, parts, tokens};
 
 /// Maximum number of tokens of the code in `src` and `crates`. It is lowered when code goes; a new feature states what it adds.
-const CODE: usize = 755_880;
+const CODE: usize = 751_540;
 
 /// Maximum number of tokens of the tests, those beside the code and those in `tests`.
 const TESTS: usize = 371_060;

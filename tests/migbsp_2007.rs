@@ -1,13 +1,17 @@
 //! The first generation of `MigBSP`: the claims of its paper, the bounds of its metrics on any platform and workload, and its options on
 //! cases worked by hand. (The numbers of the paper's own examples are checked in unit tests beside the code.)
 
-use migsim::bsp::Scenario;
-use migsim::experiment::Progress;
-use migsim::paper::reproduce;
-use migsim::platform::{Platform, Profile};
-use migsim::policy::migbsp::OwnCluster;
-use migsim::policy::migbsp_2007::{Load, OwnPartner};
-use migsim::policy::{Decision, MigBsp2007, MigBsp2007Config};
+use migsim::{
+    bsp::Scenario,
+    experiment::Progress,
+    paper::reproduce,
+    platform::{Platform, Profile},
+    policy::{
+        Decision, MigBsp2007, MigBsp2007Config,
+        migbsp::OwnCluster,
+        migbsp_2007::{Load, OwnPartner},
+    },
+};
 use proptest::prelude::*;
 use serde_json::Value;
 

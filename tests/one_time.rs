@@ -2,18 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCostConfig, CallModel, ControlTransport, Costs, CriticalPath,
-    GatherOrder, MigrationCostConfig, ReleaseOrder, RuntimeConfig, Scenario, SendOrder,
-    ShortcutChoice, TransferStart, WaitingProcesses,
+use migsim::{
+    bsp::{
+        BarrierConfig, BarrierKind, CallCostConfig, CallModel, ControlTransport, Costs,
+        CriticalPath, GatherOrder, MigrationCostConfig, ReleaseOrder, RuntimeConfig, Scenario,
+        SendOrder, ShortcutChoice, TransferStart, WaitingProcesses,
+    },
+    engine::{NetworkModel, Weights},
+    platform::Platform,
+    units::ProcessId,
+    workload::Plan,
 };
-use migsim::engine::{NetworkModel, Weights};
-use migsim::platform::Platform;
-use migsim::units::ProcessId;
-use migsim::workload::Plan;
-use proptest::prelude::*;
-use proptest::sample::select;
-use proptest::test_runner::RngSeed;
+use proptest::{prelude::*, sample::select, test_runner::RngSeed};
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, draws, machine, plan, seconds,

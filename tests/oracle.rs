@@ -6,9 +6,11 @@
     reason = "a test that cannot go on stops; it says how near it came"
 )]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
 

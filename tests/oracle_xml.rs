@@ -6,9 +6,11 @@
     reason = "a test; it says how near it came"
 )]
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use migsim::platform::{Platform, from_simgrid, open, to_simgrid_as_read};
 use serde_json::Value;

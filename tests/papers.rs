@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use migsim::bsp::{MigrationRecord, RunOutcome, Scenario};
-use migsim::experiment::{Experiment, Progress};
-use migsim::paper::{Facts, PAPERS, Verdict, reproduce};
+use migsim::{
+    bsp::{MigrationRecord, RunOutcome, Scenario},
+    experiment::{Experiment, Progress},
+    paper::{Facts, PAPERS, Verdict, reproduce},
+};
 
 use crate::support::experiment;
 

@@ -7,8 +7,7 @@
     reason = "a test; what both files say is read exactly"
 )]
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use migsim::platform::{Platform, Profile, open};
 use serde_json::Value;

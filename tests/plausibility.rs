@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write as _, fs, path::Path};
 
-use migsim::experiment::{
-    KeySetting, Layers, PLAUSIBILITY_RULES, built_in_names, find_built_in_experiment,
+use migsim::{
+    experiment::{
+        KeySetting, Layers, PLAUSIBILITY_RULES, built_in_names, find_built_in_experiment,
+    },
+    prelude::*,
 };
-use migsim::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{command, done, read, refused, said, succeeded};

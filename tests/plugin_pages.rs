@@ -2,13 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fmt::Write as _;
-use std::fs;
+use std::{fmt::Write as _, fs};
 
-use migsim::Registry;
-use migsim::policy::strategy::{Gather, Instance};
-use migsim::random::{Stream, StreamPurpose};
-use migsim::units::Seconds;
+use migsim::{
+    Registry,
+    policy::strategy::{Gather, Instance},
+    random::{Stream, StreamPurpose},
+    units::Seconds,
+};
 use serde_json::json;
 
 /// Returns the rules of a plug-in: the documentation of its module, without links into the source.

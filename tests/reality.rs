@@ -1,7 +1,6 @@
 //! Predictions and measurements: the committed page equals the output of the command, and the errors are as small as the page says.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use crate::support::migsim;
 

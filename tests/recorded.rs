@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::fmt::Write as _;
-use std::fs;
-use std::process::Command;
+use std::{fmt::Write as _, fs, process::Command};
 
 use migsim::experiment::{Experiment, Layers, Limits};
 use serde_json::json;

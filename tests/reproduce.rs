@@ -1,11 +1,11 @@
 //! `migsim reproduce`: its results equal the committed ones, and its facts are complete.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+use std::{collections::BTreeSet, fs, path::Path};
 
-use migsim::experiment::Progress;
-use migsim::paper::{ConstantWithEvidence, Facts, PAPERS, Verdict, reproduce};
+use migsim::{
+    experiment::Progress,
+    paper::{ConstantWithEvidence, Facts, PAPERS, Verdict, reproduce},
+};
 use serde_json::Value;
 
 use crate::support::{json, refused};

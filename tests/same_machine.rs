@@ -2,14 +2,15 @@
 
 use std::fs;
 
-use migsim::bsp::Scenario;
-use migsim::error::Error;
-use migsim::experiment::{Experiment, Layers, Progress, Results};
-use migsim::memory::Limits;
-use migsim::output::{OutputForm, platform_sheet};
-use migsim::platform::{open_within_limits, to_simgrid};
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use migsim::{
+    bsp::Scenario,
+    error::Error,
+    experiment::{Experiment, Layers, Progress, Results},
+    memory::Limits,
+    output::{OutputForm, platform_sheet},
+    platform::{open_within_limits, to_simgrid},
+};
+use proptest::{prelude::*, test_runner::RngSeed};
 use serde_json::{Value, json};
 
 use crate::support::{ROUNDING, assert_close, draws};

@@ -3,9 +3,11 @@
 //! At the time of every event, it computes all rates from scratch from the state of the platform, and steps to the next time at which
 //! anything changes. It has no queue, no components and no lazy updates, and shares no code with the engine.
 
-use migsim::engine::NetworkModel;
-use migsim::platform::{Platform, Profile};
-use migsim::units::{HostId, LinkId};
+use migsim::{
+    engine::NetworkModel,
+    platform::{Platform, Profile},
+    units::{HostId, LinkId},
+};
 
 /// An activity to start.
 #[derive(Clone, Copy, Debug)]

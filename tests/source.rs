@@ -1,7 +1,9 @@
 //! Rust source as tokens: a part of the language that is sufficient to count tokens and to find functions.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// A word or a sign of a source file, and its line (from 1).
 #[derive(Debug)]

@@ -2,13 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
-use migsim::experiment::{Experiment, Layers, Limits, Progress};
-use migsim::random::{Stream, StreamPurpose};
+use migsim::{
+    experiment::{Experiment, Layers, Limits, Progress},
+    random::{Stream, StreamPurpose},
+};
 use serde_json::{Value, json};
 
 use crate::support::{done, json};

@@ -4,12 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use migsim::random::{Stream, StreamPurpose};
-use migsim::sweep::compare::{AdditionalResults, Comparison};
-use migsim::sweep::separate::{Indifference, TestConditions};
-use migsim::sweep::stats::Sample;
-use migsim::sweep::winners::PolicyWinnerMap;
-use migsim::sweep::{Plan, RunRow};
+use migsim::{
+    random::{Stream, StreamPurpose},
+    sweep::{
+        Plan, RunRow,
+        compare::{AdditionalResults, Comparison},
+        separate::{Indifference, TestConditions},
+        stats::Sample,
+        winners::PolicyWinnerMap,
+    },
+};
 use serde_json::json;
 
 use crate::support::draws;

@@ -1,14 +1,18 @@
 //! No superstep allocates memory after the largest one: a run with twice as many supersteps makes the same number of allocations.
 
-use migsim::bsp::{
-    BarrierConfig, BarrierKind, GatherOrder, ReleaseOrder, RuntimeConfig, Scenario, SendOrder,
-    TransferStart,
+use migsim::{
+    bsp::{
+        BarrierConfig, BarrierKind, GatherOrder, ReleaseOrder, RuntimeConfig, Scenario, SendOrder,
+        TransferStart,
+    },
+    engine::NetworkModel,
+    policy::{MigBsp2007, MigBsp2007Config},
+    units::{Bytes, ProcessId},
+    workload::{
+        Plan, Workload,
+        lu::{Lu, LuConfig},
+    },
 };
-use migsim::engine::NetworkModel;
-use migsim::policy::{MigBsp2007, MigBsp2007Config};
-use migsim::units::{Bytes, ProcessId};
-use migsim::workload::lu::{Lu, LuConfig};
-use migsim::workload::{Plan, Workload};
 
 use crate::support::{Case, Plans, Wire, bytes, machine, plan, seconds};
 

@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use migsim::bsp::{RunOutcome, Scenario, Setup, Stepper};
-use migsim::experiment::{Experiment, Layers, Limits, Progress};
-use migsim::policy::{Decision, Migration};
+use migsim::{
+    bsp::{RunOutcome, Scenario, Setup, Stepper},
+    experiment::{Experiment, Layers, Limits, Progress},
+    policy::{Decision, Migration},
+};
 
 /// Makes an experiment with 8 processes that `greedy` balances every 7 of 30 supersteps, and with other settings.
 fn experiment(settings: &[(&str, &str)]) -> Experiment {

@@ -8,20 +8,26 @@
     reason = "a test that cannot go on stops; it says how many decisions are equal"
 )]
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use migsim::Registry;
-use migsim::bsp::Scenario;
-use migsim::document::Document;
-use migsim::experiment::{Experiment, Layers, Limits, Progress, SharedInputs};
-use migsim::policy::decide::{
-    self, Case, CaseContent, PolicyOrTriggerSelection, best_balancings_of_growth,
-    decide_with_strategies, simulate_triggers,
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
 };
-use migsim::policy::{strategy, trigger};
+
+use migsim::{
+    Registry,
+    bsp::Scenario,
+    document::Document,
+    experiment::{Experiment, Layers, Limits, Progress, SharedInputs},
+    policy::{
+        decide::{
+            self, Case, CaseContent, PolicyOrTriggerSelection, best_balancings_of_growth,
+            decide_with_strategies, simulate_triggers,
+        },
+        strategy, trigger,
+    },
+};
 use serde_json::{Value, json};
 
 use super::support::{ROUNDING, assert_close, migsim, succeeded};

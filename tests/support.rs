@@ -1,22 +1,27 @@
 //! Common code of the tests: the one comparison of floats, small platforms and workloads, runs of one scenario, and calls of the command.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
 
-use migsim::bsp::{
-    ControlTransport, Costs, Memo, Recorder, RunOutcome, RuntimeConfig, Scenario, Setup, simulate,
+use migsim::{
+    bsp::{
+        ControlTransport, Costs, Memo, Recorder, RunOutcome, RuntimeConfig, Scenario, Setup,
+        simulate,
+    },
+    engine::NetworkModel,
+    error::Error,
+    experiment::{Experiment, KeySetting, Layers, Limits, find_built_in_experiment},
+    platform::{Cluster, ClusterPath, Host, Link, Platform, Routes},
+    policy::{Decision, Migration, Never, Policy, View},
+    random::Stream,
+    units::{
+        Bytes, BytesPerSecond, ClusterId, HostId, Instructions, InstructionsPerSecond, LinkId,
+        ProcessId, Seconds,
+    },
+    workload::{Message, Plan, PrescribedMigration, Workload},
 };
-use migsim::engine::NetworkModel;
-use migsim::error::Error;
-use migsim::experiment::{Experiment, KeySetting, Layers, Limits, find_built_in_experiment};
-use migsim::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
-use migsim::policy::{Decision, Migration, Never, Policy, View};
-use migsim::random::Stream;
-use migsim::units::{
-    Bytes, BytesPerSecond, ClusterId, HostId, Instructions, InstructionsPerSecond, LinkId,
-    ProcessId, Seconds,
-};
-use migsim::workload::{Message, Plan, PrescribedMigration, Workload};
 use proptest::prelude::*;
 
 /// Draws the way in which the control messages of a barrier are sent.

@@ -1,10 +1,12 @@
 //! Sweeps as a user meets them: equal tables for any number of threads, parts and kills; finished runs are not repeated; invalid input.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use crate::support::{command, done, json, read, refused, said, succeeded};
 

@@ -1,14 +1,20 @@
 //! The text format of traces: what is read, written and refused, and the places of errors.
 
-use migsim::error::Error;
-use migsim::units::{Bytes, Instructions, ProcessId};
-use migsim::workload::lu::{BlockSizes, Lu};
-use migsim::workload::trace::{Trace, TracePreamble};
-use migsim::workload::{Message, Plan, Workload};
+use migsim::{
+    error::Error,
+    units::{Bytes, Instructions, ProcessId},
+    workload::{
+        Message, Plan, Workload,
+        lu::{BlockSizes, Lu},
+        trace::{Trace, TracePreamble},
+    },
+};
 use proptest::prelude::*;
 
-use crate::fuzzing::traces::{hosts_of, runtime_of, written};
-use crate::lu::{counted, plan_of};
+use crate::{
+    fuzzing::traces::{hosts_of, runtime_of, written},
+    lu::{counted, plan_of},
+};
 
 const LU_60: &str = include_str!("data/lu-60-2x3.trace");
 const MOVES: &str = include_str!("data/moves.trace");

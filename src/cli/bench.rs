@@ -2,17 +2,23 @@
 
 use std::io::Write;
 
-use super::args::BenchArguments;
-use super::print::{print_json, print_line, print_text};
-use super::setup::StudySetup;
-use crate::Registry;
-use crate::error::{Error, Problem};
-use crate::experiment::suite::{BenchmarkSuite, CaseSet};
-use crate::sweep::bench::{BenchRequest, BenchResults};
-use crate::sweep::folder::write_plan;
-use crate::sweep::run::lock;
-use crate::sweep::spec::value_label;
-use crate::sweep::{Plan, Shard, Sweep, ValuesSpec};
+use super::{
+    args::BenchArguments,
+    print::{print_json, print_line, print_text},
+    setup::StudySetup,
+};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    experiment::suite::{BenchmarkSuite, CaseSet},
+    sweep::{
+        Plan, Shard, Sweep, ValuesSpec,
+        bench::{BenchRequest, BenchResults},
+        folder::write_plan,
+        run::lock,
+        spec::value_label,
+    },
+};
 
 const DEFAULT_CASES: u64 = 100;
 

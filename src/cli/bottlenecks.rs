@@ -3,17 +3,23 @@
 
 use std::io::Write;
 
-use super::args::{BottleneckArguments, ScenarioChoice};
-use super::experiment_file::settings_of_run_folder;
-use super::run::{join_settings, refuse_changed_settings};
-use super::setup::StudySetup;
-use crate::Registry;
-use crate::bsp::Scenario;
-use crate::error::Error;
-use crate::experiment::{Experiment, Layers, Limits};
-use crate::output::{OutputForm, Run, write_file_named_by_user};
-use crate::sweep::Sweep;
-use crate::sweep::bottlenecks::{ProfileOptions, prepare_profile};
+use super::{
+    args::{BottleneckArguments, ScenarioChoice},
+    experiment_file::settings_of_run_folder,
+    run::{join_settings, refuse_changed_settings},
+    setup::StudySetup,
+};
+use crate::{
+    Registry,
+    bsp::Scenario,
+    error::Error,
+    experiment::{Experiment, Layers, Limits},
+    output::{OutputForm, Run, write_file_named_by_user},
+    sweep::{
+        Sweep,
+        bottlenecks::{ProfileOptions, prepare_profile},
+    },
+};
 
 pub(super) fn run_bottlenecks(
     registry: &Registry,

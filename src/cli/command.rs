@@ -1,22 +1,22 @@
 //! Builds the command line: [`Arguments`] defines the commands and common flags, and the plug-ins of a registry (applications,
 //! policies) add their flags and names.
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::Path;
+use std::{cell::OnceCell, collections::BTreeMap, ffi::OsString, path::Path};
 
-use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, Args as _, Command, CommandFactory};
+use clap::{Arg, ArgAction, Args as _, Command, CommandFactory, builder::ValueParser};
 use serde_json::json;
 
-use super::args::{Arguments, RunArguments, SweepArguments};
-use super::complete::text_parser;
-use super::options::PLUGIN_PREFIX;
-use crate::Registry;
-use crate::error::{Error, Problem};
-use crate::experiment::{format_option_value, neutral_options};
-use crate::plugin::OptionFlag;
+use super::{
+    args::{Arguments, RunArguments, SweepArguments},
+    complete::text_parser,
+    options::PLUGIN_PREFIX,
+};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    experiment::{format_option_value, neutral_options},
+    plugin::OptionFlag,
+};
 
 /// Defines the whole command line, with the flags that the plug-ins in `registry` add.
 ///

@@ -1,30 +1,35 @@
 //! Implements `migsim compare`: ranks policies on one application, and prints a verdict.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 use serde_json::json;
 
-use super::args::CompareArguments;
-use super::explain::load_experiment_for_replay;
-use super::memory_limit::memory_and_thread_limits;
-use super::print::print_text;
-use super::run::typed_setting_flags;
-use super::setup::{StudySetup, print_failures};
-use super::sweep::read_varied_experiment;
-use crate::Registry;
-use crate::error::{Error, Problem};
-use crate::experiment::KeySetting;
-use crate::memory::ExperimentPurpose;
-use crate::output::{Run, cannot_write_error};
-use crate::sweep::compare::{AdditionalRuns, Comparison, compute_additional_results};
-use crate::sweep::compare_page::ExampleRuns;
-use crate::sweep::compare_runs::{RunOfFolder, compare_run_folders};
-use crate::sweep::folder::write_runs_csv;
-use crate::sweep::run::lock;
-use crate::sweep::winners::{PolicyWinnerMap, parse_map_parameters};
-use crate::sweep::{Parameter, Shard, Sweep, ValuesSpec};
-use crate::words::format_count;
+use super::{
+    args::CompareArguments,
+    explain::load_experiment_for_replay,
+    memory_limit::memory_and_thread_limits,
+    print::print_text,
+    run::typed_setting_flags,
+    setup::{StudySetup, print_failures},
+    sweep::read_varied_experiment,
+};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    experiment::KeySetting,
+    memory::ExperimentPurpose,
+    output::{Run, cannot_write_error},
+    sweep::{
+        Parameter, Shard, Sweep, ValuesSpec,
+        compare::{AdditionalRuns, Comparison, compute_additional_results},
+        compare_page::ExampleRuns,
+        compare_runs::{RunOfFolder, compare_run_folders},
+        folder::write_runs_csv,
+        run::lock,
+        winners::{PolicyWinnerMap, parse_map_parameters},
+    },
+    words::format_count,
+};
 
 /// The policies that are compared if the user names no policies, separated by commas.
 const DEFAULT_POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";

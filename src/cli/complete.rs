@@ -2,10 +2,13 @@
 
 use std::ffi::OsStr;
 
-use clap::builder::{
-    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+use clap::{
+    Arg, Command,
+    builder::{
+        PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser,
+        TypedValueParser,
+    },
 };
-use clap::{Arg, Command};
 use clap_complete::Shell;
 
 use crate::{engine, experiment, paper, platform};

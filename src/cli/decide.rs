@@ -1,29 +1,37 @@
 //! Implements `migsim decide`: prints the decision of each policy for a barrier whose state is in a file, or of each trigger for
 //! a history of loads.
 
-use std::io::{IsTerminal as _, Write};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::{
+    io::{IsTerminal as _, Write},
+    sync::{Arc, atomic::Ordering},
+};
 
 use serde_json::{Map, Value, json};
 
-use super::args::DecideArguments;
-use super::memory_limit::memory_limit;
-use super::print::{escape_json_controls, print_json, print_text};
-use super::progress::{ProgressDisplay, run_with_progress};
-use super::run::check_duplicate_keys;
-use crate::Registry;
-use crate::document::{Document, FileKind, parse_typed_value, read_text};
-use crate::error::{Error, Problem};
-use crate::memory::{Limits, decision_memory};
-use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
-use crate::policy::decide::{
-    BarrierDecisions, BarrierSnapshot, Case, CaseContent, GrowingLoad, LoadHistory, MeasuredTimes,
-    PolicyOrTrigger, PolicyOrTriggerSelection, StrategyDecision, TriggerOutcome,
-    best_balancings_of_growth, decide_with_strategies, for_each_case, simulate_triggers,
+use super::{
+    args::DecideArguments,
+    memory_limit::memory_limit,
+    print::{escape_json_controls, print_json, print_text},
+    progress::{ProgressDisplay, run_with_progress},
+    run::check_duplicate_keys,
 };
-use crate::policy::trigger::BestBalancings;
-use crate::words::{format_count, singular_or_plural};
+use crate::{
+    Registry,
+    document::{Document, FileKind, parse_typed_value, read_text},
+    error::{Error, Problem},
+    memory::{Limits, decision_memory},
+    output::{Cell, OutputForm, Sheet, Table, number_column, text_column},
+    policy::{
+        decide::{
+            BarrierDecisions, BarrierSnapshot, Case, CaseContent, GrowingLoad, LoadHistory,
+            MeasuredTimes, PolicyOrTrigger, PolicyOrTriggerSelection, StrategyDecision,
+            TriggerOutcome, best_balancings_of_growth, decide_with_strategies, for_each_case,
+            simulate_triggers,
+        },
+        trigger::BestBalancings,
+    },
+    words::{format_count, singular_or_plural},
+};
 use migsim_base::quantities::format_four_digits;
 
 pub(super) fn run_decide(

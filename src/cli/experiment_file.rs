@@ -4,16 +4,18 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::Registry;
-use crate::document::{Document, FileKind, path_of_text, read_text, text_of_path};
-use crate::error::{Error, Problem, did_you_mean};
-use crate::experiment::{
-    Layers, add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
-    names_input_file,
+use crate::{
+    Registry,
+    document::{Document, FileKind, path_of_text, read_text, text_of_path},
+    error::{Error, Problem, did_you_mean},
+    experiment::{
+        Layers, add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
+        names_input_file,
+    },
+    platform::{HostGrouping, Mapping, is_experiment_text},
+    sweep::{Parameter, keys, whole},
+    words::most_similar_name,
 };
-use crate::platform::{HostGrouping, Mapping, is_experiment_text};
-use crate::sweep::{Parameter, keys, whole};
-use crate::words::most_similar_name;
 
 /// Reads an experiment file. Files to which it refers are also searched in the folder of the experiment file.
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {

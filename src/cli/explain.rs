@@ -1,27 +1,30 @@
 //! Implements `migsim explain`: answers a question about a run, or prints an overview of its rescheduling calls. The experiment
 //! is simulated first if the user names no run folder.
 
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 use serde_json::json;
 
-use super::args::{ExplainArguments, ScenarioChoice};
-use super::experiment_file::{
-    check_input_files_exist, read_experiment, referenced_file_names, settings_of_run_folder,
+use super::{
+    args::{ExplainArguments, ScenarioChoice},
+    experiment_file::{
+        check_input_files_exist, read_experiment, referenced_file_names, settings_of_run_folder,
+    },
+    memory_limit::memory_and_thread_limits,
+    print::{print_json, print_notes, print_text},
+    progress::{ProgressDisplay, run_with_progress},
+    run::{join_settings, refuse_changed_settings},
 };
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_json, print_notes, print_text};
-use super::progress::{ProgressDisplay, run_with_progress};
-use super::run::{join_settings, refuse_changed_settings};
-use crate::Registry;
-use crate::bsp::Scenario;
-use crate::error::{Error, Problem, escape_control_characters};
-use crate::experiment::{Experiment, KeySetting, Layers, Progress};
-use crate::memory::{ExperimentPurpose, Limits};
-use crate::output::{
-    CallExplanation, EvaluatedCall, Overview, Question, Run, describe_superstep_time,
-    read_critical_paths, to_path_rows, with_version, write_file_named_by_user,
+use crate::{
+    Registry,
+    bsp::Scenario,
+    error::{Error, Problem, escape_control_characters},
+    experiment::{Experiment, KeySetting, Layers, Progress},
+    memory::{ExperimentPurpose, Limits},
+    output::{
+        CallExplanation, EvaluatedCall, Overview, Question, Run, describe_superstep_time,
+        read_critical_paths, to_path_rows, with_version, write_file_named_by_user,
+    },
 };
 
 pub(super) fn run_explain(

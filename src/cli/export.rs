@@ -1,31 +1,32 @@
 //! Implements `migsim trace` and `migsim platform`: writes applications and platforms in formats of other programs, and shows
 //! platforms.
 
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 use serde_json::{Value, json};
 
-use super::args::{
-    PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceFormat,
+use super::{
+    args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceFormat},
+    memory_limit::memory_and_thread_limits,
+    print::{print_notes, print_text},
+    run::join_settings,
+    tune::{quote_if_needed, set_arguments},
 };
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_notes, print_text};
-use super::run::join_settings;
-use super::tune::{quote_if_needed, set_arguments};
-use crate::Registry;
-use crate::bsp::Scenario;
-use crate::document::{format_typed_value, path_of_text, text_of_path};
-use crate::error::{Error, Problem};
-use crate::experiment::{
-    Experiment, Layers, Progress, SharedInputs, built_in_names, value_at_path,
+use crate::{
+    Registry,
+    bsp::Scenario,
+    document::{format_typed_value, path_of_text, text_of_path},
+    error::{Error, Problem},
+    experiment::{Experiment, Layers, Progress, SharedInputs, built_in_names, value_at_path},
+    memory::{ExperimentPurpose, Limits},
+    output::{VtLoadBalancingData, write_file_named_by_user},
+    platform,
+    sweep::keys,
+    workload::{
+        trace::{Trace, TracePreamble},
+        vt::rank_file_paths,
+    },
 };
-use crate::memory::{ExperimentPurpose, Limits};
-use crate::output::{VtLoadBalancingData, write_file_named_by_user};
-use crate::platform;
-use crate::sweep::keys;
-use crate::workload::trace::{Trace, TracePreamble};
-use crate::workload::vt::rank_file_paths;
 
 pub(super) fn run_trace_command(
     registry: &Registry,

@@ -1,13 +1,14 @@
 //! Lists and writes the figures for articles that several commands can draw.
 
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 use super::print::{print_line, print_text};
-use crate::error::{Error, Problem};
-use crate::figure::Figure;
-use crate::output::{
-    Cell, OutputForm, Sheet, Table, cannot_write_error, text_column, write_file_atomically,
+use crate::{
+    error::{Error, Problem},
+    figure::Figure,
+    output::{
+        Cell, OutputForm, Sheet, Table, cannot_write_error, text_column, write_file_atomically,
+    },
 };
 
 /// Value of `--figure` that requests the list of figures instead of a figure.

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use clap::Command;
 
-use super::args::Format;
-use super::complete;
-use super::print::print_text;
-use crate::Registry;
-use crate::error::{Error, Problem};
-use crate::workload::trace::FORMAT_DESCRIPTION;
-use crate::{experiment, paper, platform, sweep};
+use super::{args::Format, complete, print::print_text};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    experiment, paper, platform, sweep,
+    workload::trace::FORMAT_DESCRIPTION,
+};
 
 pub(super) fn print_completions(
     mut root: Command,

@@ -3,12 +3,18 @@
 //! If no command watches for the signal, or if it arrives a second time, the process ends immediately, as it would without this
 //! module. If the signal is ignored when the process starts (`nohup`, a script in the background), it stays ignored.
 
-use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::{
+    io::Write as _,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+};
 
 /// Exit code of a process that the signal SIGINT ended, in the form that shells report: 128 + 2.
 const SIGINT_EXIT_CODE: i32 = 128 + SIGINT;

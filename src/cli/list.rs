@@ -1,22 +1,22 @@
 //! Implements `migsim list`: prints the names and summaries of all items of one kind that the program contains, such as policies,
 //! triggers, applications or platforms.
 
-use std::fmt::Write as _;
-use std::io::Write;
+use std::{fmt::Write as _, io::Write};
 
 use serde_json::Value;
 
-use super::args::Listing;
-use super::print::print_text;
-use crate::Registry;
-use crate::engine::PRESETS;
-use crate::error::Error;
-use crate::experiment;
-use crate::output::{Cell, OutputForm, Sheet, Table, text_column};
-use crate::paper::PAPERS;
-use crate::platform;
-use crate::plugin::{PluginEntry, PluginTable};
-use crate::words::format_count;
+use super::{args::Listing, print::print_text};
+use crate::{
+    Registry,
+    engine::PRESETS,
+    error::Error,
+    experiment,
+    output::{Cell, OutputForm, Sheet, Table, text_column},
+    paper::PAPERS,
+    platform,
+    plugin::{PluginEntry, PluginTable},
+    words::format_count,
+};
 
 pub(super) fn print_names(
     registry: &Registry,

@@ -6,11 +6,12 @@
 
 use std::path::Path;
 
-use super::args::MemoryArguments;
-use super::threads::threads_to_start;
-use crate::bsp::Scenario;
-use crate::memory::{ExperimentPurpose, Limits};
-use crate::units::Bytes;
+use super::{args::MemoryArguments, threads::threads_to_start};
+use crate::{
+    bsp::Scenario,
+    memory::{ExperimentPurpose, Limits},
+    units::Bytes,
+};
 
 /// Returns the limits within which a command must remain: its memory and its number of threads. Without `--memory-limit`, the
 /// memory is the memory that is available before the threads start.

@@ -33,22 +33,23 @@ mod threads;
 mod tune;
 mod usage_errors;
 
-use std::ffi::OsString;
-use std::io::Write;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{ffi::OsString, io::Write, path::Path, process::ExitCode};
 
 pub use args::Arguments;
-use clap::FromArgMatches;
-use clap::builder::{PathBufValueParser, TypedValueParser as _, ValueParser};
-use clap::error::ErrorKind;
+use clap::{
+    FromArgMatches,
+    builder::{PathBufValueParser, TypedValueParser as _, ValueParser},
+    error::ErrorKind,
+};
 pub use interrupt::leave_signals_alone;
 use print::print_text;
 
-use crate::Registry;
-use crate::document::{path_of_text, text_of_path};
-use crate::error::{Error, InternalFault, Problem, catch_panic};
-use crate::experiment::Experiment;
+use crate::{
+    Registry,
+    document::{path_of_text, text_of_path},
+    error::{Error, InternalFault, Problem, catch_panic},
+    experiment::Experiment,
+};
 
 /// Runs the command line of this process as the command `migsim` with the built-in plug-ins, and returns the exit code.
 pub fn main() -> ExitCode {

@@ -4,8 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use crate::error::{Error, Problem, escape_control_characters};
-use crate::output::{OutputForm, Sheet};
+use crate::{
+    error::{Error, Problem, escape_control_characters},
+    output::{OutputForm, Sheet},
+};
 
 /// Prints a line to `errors` (standard error). If `errors` is closed, the line is lost and the command continues.
 pub(super) fn print_line(errors: &mut dyn Write, line: &str) {

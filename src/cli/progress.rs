@@ -1,10 +1,12 @@
 //! Shows the progress of long computations on standard error: a bar on a terminal. Without a terminal, some computations print
 //! plain lines, and others print a single estimate of their duration.
 
-use std::collections::VecDeque;
-use std::io::{IsTerminal, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    io::{IsTerminal, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -1,18 +1,23 @@
 //! Implements `migsim report`: writes the HTML page about the folder of a run, a sweep or a search, or draws figures from it.
 
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 
-use super::args::{MemoryArguments, ReportArguments, parse_figure_file};
-use super::figures::{print_figure_names, requests_figure_list, write_figures};
-use super::memory_limit::memory_and_thread_limits;
-use super::print::print_line;
-use crate::Registry;
-use crate::error::{Error, Problem};
-use crate::memory::{self, ExperimentPurpose, Limits};
-use crate::output::{Report, RunFolder, write_file_atomically, write_file_named_by_user};
-use crate::sweep::folder::{available_figures, figures_of_folder, page_from_folder};
-use crate::sweep::tune_report;
+use super::{
+    args::{MemoryArguments, ReportArguments, parse_figure_file},
+    figures::{print_figure_names, requests_figure_list, write_figures},
+    memory_limit::memory_and_thread_limits,
+    print::print_line,
+};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    memory::{self, ExperimentPurpose, Limits},
+    output::{Report, RunFolder, write_file_atomically, write_file_named_by_user},
+    sweep::{
+        folder::{available_figures, figures_of_folder, page_from_folder},
+        tune_report,
+    },
+};
 
 /// File name that the page of a report has if the user names no file.
 pub(super) const DEFAULT_PAGE_NAME: &str = "report.html";

@@ -1,28 +1,31 @@
 //! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies
 //! (`authors-2015`, `one-reading` and `reality`).
 
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 use rayon::ThreadPool;
 use serde_json::{Value, json};
 
-use super::args::{Listing, MemoryArguments, ReproduceArguments};
-use super::complete::{STUDIES, STUDY_AUTHORS, STUDY_ONE_READING, STUDY_REALITY};
-use super::figures::{print_figure_names, requests_figure_list, write_figures};
-use super::list::print_names;
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_json, print_result, print_text};
-use super::progress::{ProgressDisplay, run_with_progress};
-use super::run::set_flags;
-use super::threads::start_threads;
-use crate::Registry;
-use crate::error::{Error, Problem};
-use crate::experiment::Progress;
-use crate::figure::Figure;
-use crate::memory::{self, ExperimentPurpose};
-use crate::output::{OutputForm, cannot_write_error, write_file_atomically};
-use crate::paper;
+use super::{
+    args::{Listing, MemoryArguments, ReproduceArguments},
+    complete::{STUDIES, STUDY_AUTHORS, STUDY_ONE_READING, STUDY_REALITY},
+    figures::{print_figure_names, requests_figure_list, write_figures},
+    list::print_names,
+    memory_limit::memory_and_thread_limits,
+    print::{print_json, print_result, print_text},
+    progress::{ProgressDisplay, run_with_progress},
+    run::set_flags,
+    threads::start_threads,
+};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    experiment::Progress,
+    figure::Figure,
+    memory::{self, ExperimentPurpose},
+    output::{OutputForm, cannot_write_error, write_file_atomically},
+    paper,
+};
 
 /// Value of the argument `paper` that requests the list of the papers.
 const LIST_PAPERS: &str = "list";

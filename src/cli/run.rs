@@ -1,38 +1,44 @@
 //! Implements `migsim run`: reads settings from files and flags, simulates the scenarios, and prints the table of results or
 //! writes the run folder.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
-use super::experiment_file::{check_input_files_exist, read_experiment};
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_json, print_line, print_notes, print_result};
-use super::progress::{ProgressDisplay, run_with_progress};
-use super::report;
-use super::setup::PROGRAM_LOG;
-use super::threads::start_threads;
-use crate::Registry;
-use crate::bsp::{CriticalPath, Recorder, Scenario};
-use crate::document::parse_typed_value;
-use crate::error::{Error, Problem};
-use crate::experiment::{
-    Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
+use super::{
+    args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer},
+    experiment_file::{check_input_files_exist, read_experiment},
+    memory_limit::memory_and_thread_limits,
+    print::{print_json, print_line, print_notes, print_result},
+    progress::{ProgressDisplay, run_with_progress},
+    report,
+    setup::PROGRAM_LOG,
+    threads::start_threads,
 };
-use crate::load::from_flag;
-use crate::memory::ExperimentPurpose;
-use crate::output::{
-    PathRow, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder, TraceFormat,
-    TraceSubject, TraceWriter, cannot_write_error, check_page_is_of_same_run,
-    check_settings_are_equal, results_sheet, summary, to_path_rows, write_file_named_by_user,
+use crate::{
+    Registry,
+    bsp::{CriticalPath, Recorder, Scenario},
+    document::parse_typed_value,
+    error::{Error, Problem},
+    experiment::{
+        Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
+    },
+    load::from_flag,
+    memory::ExperimentPurpose,
+    output::{
+        PathRow, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder, TraceFormat,
+        TraceSubject, TraceWriter, cannot_write_error, check_page_is_of_same_run,
+        check_settings_are_equal, results_sheet, summary, to_path_rows, write_file_named_by_user,
+    },
+    plugin::OptionFlag,
+    policy::log_error_output_to,
+    sweep::{Parameter, keys, whole},
+    words::singular_or_plural,
 };
-use crate::plugin::OptionFlag;
-use crate::policy::log_error_output_to;
-use crate::sweep::{Parameter, keys, whole};
-use crate::words::singular_or_plural;
 use migsim_base::values::ValuesSpec;
 
 pub(super) fn run(

@@ -1,27 +1,35 @@
 //! The common part of the studies, which are the commands that simulate many runs: `sweep`, `tune`, `compare`, `bench` and
 //! `bottlenecks`.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
 use rayon::ThreadPool;
 use serde_json::Value;
 
-use super::args::{MemoryArguments, OutputAndThreadArguments};
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_line, print_notes, print_result};
-use super::progress::{ProgressDisplay, run_with_progress_and_farewell};
-use super::threads::start_planning_threads;
-use crate::error::{Error, escape_control_characters};
-use crate::experiment::Limits;
-use crate::memory::ExperimentPurpose;
-use crate::output::Sheet;
-use crate::policy::log_error_output_to;
-use crate::sweep::folder::{check_earlier_plan_is_part, write_files, write_plan};
-use crate::sweep::run::{lock, missing_runs, simulate_runs};
-use crate::sweep::{Plan, Shard, Store, Sweep};
-use crate::words::format_count;
+use super::{
+    args::{MemoryArguments, OutputAndThreadArguments},
+    memory_limit::memory_and_thread_limits,
+    print::{print_line, print_notes, print_result},
+    progress::{ProgressDisplay, run_with_progress_and_farewell},
+    threads::start_planning_threads,
+};
+use crate::{
+    error::{Error, escape_control_characters},
+    experiment::Limits,
+    memory::ExperimentPurpose,
+    output::Sheet,
+    policy::log_error_output_to,
+    sweep::{
+        Plan, Shard, Store, Sweep,
+        folder::{check_earlier_plan_is_part, write_files, write_plan},
+        run::{lock, missing_runs, simulate_runs},
+    },
+    words::format_count,
+};
 
 /// The file of a folder with the error output of the programs that are policies (`exec`).
 pub(super) const PROGRAM_LOG: &str = "exec.log";

@@ -1,22 +1,25 @@
 //! Implements `migsim platform show` and `migsim workload show`: prints the platform or the application of an experiment.
 
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 
-use super::args::{OutputFormArguments, WorkloadCommand};
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_notes, print_text};
-use super::run::join_settings;
-use crate::Registry;
-use crate::error::Error;
-use crate::experiment::Experiment;
-use crate::memory::{ExperimentPurpose, Limits};
-use crate::output::{
-    platform_sheet, platform_svg, superstep_loads, workload_sheet, workload_svg,
-    write_file_named_by_user,
+use super::{
+    args::{OutputFormArguments, WorkloadCommand},
+    memory_limit::memory_and_thread_limits,
+    print::{print_notes, print_text},
+    run::join_settings,
 };
-use crate::platform::{self, HostGrouping, LoadedPlatform};
-use crate::words::format_count;
+use crate::{
+    Registry,
+    error::Error,
+    experiment::Experiment,
+    memory::{ExperimentPurpose, Limits},
+    output::{
+        platform_sheet, platform_svg, superstep_loads, workload_sheet, workload_svg,
+        write_file_named_by_user,
+    },
+    platform::{self, HostGrouping, LoadedPlatform},
+    words::format_count,
+};
 
 /// Reads the platform with the name or path `name` that the user typed.
 pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {

@@ -2,16 +2,17 @@
 
 use std::io::Write;
 
-use super::args::SnapshotArguments;
-use super::experiment_file::settings_of_run_folder;
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_json, print_notes};
-use super::run::join_settings;
-use crate::Registry;
-use crate::error::Error;
-use crate::experiment::Experiment;
-use crate::memory::ExperimentPurpose;
-use crate::output::write_file_named_by_user;
+use super::{
+    args::SnapshotArguments,
+    experiment_file::settings_of_run_folder,
+    memory_limit::memory_and_thread_limits,
+    print::{print_json, print_notes},
+    run::join_settings,
+};
+use crate::{
+    Registry, error::Error, experiment::Experiment, memory::ExperimentPurpose,
+    output::write_file_named_by_user,
+};
 
 pub(super) fn run_snapshot(
     registry: &Registry,

@@ -1,28 +1,35 @@
 //! Implements `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use cpu_time::ThreadTime;
 use serde_json::Value;
 
-use super::args::{
-    MergeArguments, OutputFormArguments, SweepArguments, SweepCommand, VariedArguments,
+use super::{
+    args::{MergeArguments, OutputFormArguments, SweepArguments, SweepCommand, VariedArguments},
+    experiment_file::{SWEEP_SCHEMA, read_experiment, resolve_parameter_file_names},
+    print::{escape_json_controls, print_json, print_line, print_text},
+    run::{
+        background_load_flags_text, background_load_setting, check_policy_flags,
+        chosen_policy_name, first_setting, key_value_settings, typed_flags,
+    },
+    setup::StudySetup,
 };
-use super::experiment_file::{SWEEP_SCHEMA, read_experiment, resolve_parameter_file_names};
-use super::print::{escape_json_controls, print_json, print_line, print_text};
-use super::run::{
-    background_load_flags_text, background_load_setting, check_policy_flags, chosen_policy_name,
-    first_setting, key_value_settings, typed_flags,
+use crate::{
+    Registry,
+    error::{Error, Problem, escape_control_characters},
+    output::OutputForm,
+    sweep::{
+        Combine, Parameter, Plan, Shard, Sweep, ValuesSpec,
+        folder::{self, SweepReport},
+        run::{lock, missing_runs, simulate_run},
+        whole,
+    },
+    words::format_count,
 };
-use super::setup::StudySetup;
-use crate::Registry;
-use crate::error::{Error, Problem, escape_control_characters};
-use crate::output::OutputForm;
-use crate::sweep::folder::{self, SweepReport};
-use crate::sweep::run::{lock, missing_runs, simulate_run};
-use crate::sweep::{Combine, Parameter, Plan, Shard, Sweep, ValuesSpec, whole};
-use crate::words::format_count;
 
 /// Runs the sweep that the sweep file and the flags describe, and prints and writes its results. Returns whether all runs
 /// succeeded.

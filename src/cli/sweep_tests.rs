@@ -4,21 +4,22 @@
 //! fixed by flags, by `--set` of an object around the key, by an experiment file, by a sweep file, or as part of a whole load.
 //! Seeds are also drawn: for the sweep as `--seeds` or `--seed`, for the run as `--seed`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use serde_json::{Map, Value, json};
 
-use super::args::Command;
-use super::run::join_settings;
-use super::sweep::sweep_from_arguments;
-use crate::Registry;
-use crate::document::format_typed_value;
-use crate::error::Error;
-use crate::experiment::{Experiment, Limits, Progress, json_schema, value_at_path};
-use crate::random::{Stream, StreamPurpose};
-use crate::sweep::run::simulate_run;
-use crate::sweep::{Plan, Sweep, keys};
+use super::{args::Command, run::join_settings, sweep::sweep_from_arguments};
+use crate::{
+    Registry,
+    document::format_typed_value,
+    error::Error,
+    experiment::{Experiment, Limits, Progress, json_schema, value_at_path},
+    random::{Stream, StreamPurpose},
+    sweep::{Plan, Sweep, keys, run::simulate_run},
+};
 
 /// Number of keys that the test draws by default. If the environment variable `MIGSIM_DRAWS` is `full`, it draws `ALL_DRAWS`
 /// keys.

@@ -2,8 +2,10 @@
 
 use clap::builder::RangedU64ValueParser;
 
-use crate::error::{Error, Problem};
-use crate::memory::{Limits, study_plan_memory};
+use crate::{
+    error::{Error, Problem},
+    memory::{Limits, study_plan_memory},
+};
 
 /// Maximum number of threads that the user may request: larger than the number of cores of any machine, and small enough that the
 /// threads start quickly.

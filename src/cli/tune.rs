@@ -4,22 +4,29 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::run::typed_flags;
-use super::setup::StudySetup;
-use super::sweep::read_varied_experiment;
-use crate::Registry;
-use crate::document::format_typed_value;
-use crate::error::Error;
-use crate::experiment::KeySetting;
-use crate::sweep::folder::{write_plan, write_runs_csv};
-use crate::sweep::goal::Goal;
-use crate::sweep::setting::{Setting, layered_settings_of_run, varied_flags as varied_settings};
-use crate::sweep::spec::value_label;
-use crate::sweep::tune::{FRESH_SEEDS, Tuning, tunable_parameters};
-use crate::sweep::tune_report::REPORT_FILE;
-use crate::sweep::{Shard, Sweep, ValuesSpec, keys};
-use crate::words::format_count;
+use super::{
+    args::{GoalChoice, SettingsArguments, TuneArguments},
+    run::typed_flags,
+    setup::StudySetup,
+    sweep::read_varied_experiment,
+};
+use crate::{
+    Registry,
+    document::format_typed_value,
+    error::Error,
+    experiment::KeySetting,
+    sweep::{
+        Shard, Sweep, ValuesSpec,
+        folder::{write_plan, write_runs_csv},
+        goal::Goal,
+        keys,
+        setting::{Setting, layered_settings_of_run, varied_flags as varied_settings},
+        spec::value_label,
+        tune::{FRESH_SEEDS, Tuning, tunable_parameters},
+        tune_report::REPORT_FILE,
+    },
+    words::format_count,
+};
 
 const DEFAULT_SEARCH_SEEDS: &str = "1..8";
 

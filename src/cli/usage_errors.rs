@@ -3,12 +3,16 @@
 
 use std::ffi::OsString;
 
-use clap::builder::PossibleValue;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command};
+use clap::{
+    Arg, Command,
+    builder::PossibleValue,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
-use crate::error::{Error, Problem, did_you_mean};
-use crate::words::most_similar_name;
+use crate::{
+    error::{Error, Problem, did_you_mean},
+    words::most_similar_name,
+};
 
 /// Finds the subcommand that the words of a command line name. Returns its definition, and its full name such as `migsim sweep
 /// merge`.

@@ -1,9 +1,13 @@
 //! Data of vt and tables: data that can be read is an application, and data that is written reads back as the same.
 
-use migsim::units::ProcessId;
-use migsim::workload::table::Table;
-use migsim::workload::vt::{RankFile, Vt, VtConfig, VtExport, to_vt_files};
-use migsim::workload::{Plan, Workload};
+use migsim::{
+    units::ProcessId,
+    workload::{
+        Plan, Workload,
+        table::Table,
+        vt::{RankFile, Vt, VtConfig, VtExport, to_vt_files},
+    },
+};
 use serde_json::json;
 
 use super::check_told;

@@ -1,11 +1,12 @@
 //! Folders of runs and sweeps, as `report` and `explain` read them: they are complete, or they are refused.
 
-use migsim::Registry;
-use migsim::bsp::Scenario;
-use migsim::error::Error;
-use migsim::output::{CallExplanation, Overview, Question, Report, Run};
-use migsim::sweep::folder::page_from_folder;
-use migsim::sweep::{RunRow, Store};
+use migsim::{
+    Registry,
+    bsp::Scenario,
+    error::Error,
+    output::{CallExplanation, Overview, Question, Report, Run},
+    sweep::{RunRow, Store, folder::page_from_folder},
+};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,8 +1,10 @@
 //! Measured loads, in CSV or as profiles of SimGrid: loads are between 0 and 0.99, and times rise.
 
-use migsim::Registry;
-use migsim::load::MAX_LOAD;
-use migsim::random::{Stream, StreamPurpose};
+use migsim::{
+    Registry,
+    load::MAX_LOAD,
+    random::{Stream, StreamPurpose},
+};
 use serde_json::json;
 
 use super::{check_told, name, scratch};

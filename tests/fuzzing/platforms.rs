@@ -1,8 +1,10 @@
 //! Platforms in JSON and SimGrid XML: names and routes are consistent, and the export for SimGrid describes the same platform.
 
-use migsim::output::{OutputForm, platform_sheet, platform_svg};
-use migsim::platform::{LoadedPlatform, Platform, from_json, from_simgrid, to_simgrid};
-use migsim::units::{BytesPerSecond, HostId};
+use migsim::{
+    output::{OutputForm, platform_sheet, platform_svg},
+    platform::{LoadedPlatform, Platform, from_json, from_simgrid, to_simgrid},
+    units::{BytesPerSecond, HostId},
+};
 use serde_json::Value;
 
 use super::{check_told, name, scratch};

@@ -12,23 +12,26 @@
 
 use std::sync::LazyLock;
 
-use migsim::bsp::{
-    Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario, ShortcutChoice,
+use migsim::{
+    bsp::{Memo, MemoBudget, MigrationRecord, Recorder, RunOutcome, Scenario, ShortcutChoice},
+    document::Document,
+    error::Error,
+    experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun},
+    output::{
+        CallExplanation, EvaluatedCall, OutputForm, Overview, ProcessTimes, Question, Report, Run,
+        results_sheet, summary,
+    },
+    policy::Measures,
+    units::HostId,
 };
-use migsim::document::Document;
-use migsim::error::Error;
-use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
-use migsim::output::{
-    CallExplanation, EvaluatedCall, OutputForm, Overview, ProcessTimes, Question, Report, Run,
-    results_sheet, summary,
-};
-use migsim::policy::Measures;
-use migsim::units::HostId;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::drawn::{Choices, Drawer};
-use super::{check_told, name, scratch};
+use super::{
+    check_told,
+    drawn::{Choices, Drawer},
+    name, scratch,
+};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let text = migsim::experiment::json_schema(&migsim::Registry::standard());

@@ -1,11 +1,13 @@
 //! Experiment files and sweep files: with all defaults written out, an experiment stays the same, and so does the plan of a sweep.
 
-use migsim::Registry;
-use migsim::document::Document;
-use migsim::error::Error;
-use migsim::experiment::{Experiment, Layers, Limits};
-use migsim::memory::ExperimentPurpose;
-use migsim::sweep::{Combine, Plan, Sweep};
+use migsim::{
+    Registry,
+    document::Document,
+    error::Error,
+    experiment::{Experiment, Layers, Limits},
+    memory::ExperimentPurpose,
+    sweep::{Combine, Plan, Sweep},
+};
 
 use super::check_told;
 

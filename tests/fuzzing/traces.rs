@@ -1,8 +1,12 @@
 //! Traces: a trace that can be read is written and reads back as the same.
 
-use migsim::units::ProcessId;
-use migsim::workload::Workload;
-use migsim::workload::trace::{Trace, TracePreamble};
+use migsim::{
+    units::ProcessId,
+    workload::{
+        Workload,
+        trace::{Trace, TracePreamble},
+    },
+};
 
 use super::check_told;
 

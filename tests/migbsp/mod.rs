@@ -5,22 +5,28 @@ mod when;
 mod whether;
 mod which;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use migsim::bsp::Scenario;
-use migsim::engine::NetworkModel;
-use migsim::error::Error;
-use migsim::platform::Platform;
-use migsim::policy::migbsp::{
-    AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
-    FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
-    MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall, SetIndex, Sharing,
-    ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
-use migsim::policy::{Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View};
-use migsim::random::{Stream, StreamPurpose};
-use migsim::units::{Bytes, HostId, Time};
+
+use migsim::{
+    bsp::Scenario,
+    engine::NetworkModel,
+    error::Error,
+    platform::Platform,
+    policy::{
+        Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View,
+        migbsp::{
+            AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest,
+            Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
+            IdleSuperstep, MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall,
+            SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
+        },
+    },
+    random::{Stream, StreamPurpose},
+    units::{Bytes, HostId, Time},
+};
 
 use crate::support::{
     Case, Plans, ROUNDING, Wire, assert_close, bytes, instructions, machine, plan, seconds,

@@ -1,7 +1,6 @@
 //! A case as data, and as the files and settings with which migsim runs the case.
 
-use std::fmt::Write as _;
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use migsim::bsp::Scenario;
 use serde_json::{Value, json};

@@ -1,7 +1,9 @@
 //! Computations, flows and delays in progress. All rates are computed from scratch at the time of every event.
 
-use super::case::{Case, Network};
-use super::machine::{Machine, has_come};
+use super::{
+    case::{Case, Network},
+    machine::{Machine, has_come},
+};
 
 /// Bandwidth of a flow inside a host \[B/s\].
 const LOOPBACK: f64 = 1e10;

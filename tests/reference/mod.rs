@@ -43,8 +43,10 @@ mod simulator;
 
 use std::path::Path;
 
-use migsim::bsp::RunOutcome;
-use migsim::experiment::{Experiment, Layers, Limits, Progress};
+use migsim::{
+    bsp::RunOutcome,
+    experiment::{Experiment, Layers, Limits, Progress},
+};
 use serde_json::{Value, json};
 
 use self::case::{Case, Cluster, Forced, Group, Local, Moves, Network, Step, Transfer, Wire};

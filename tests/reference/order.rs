@@ -20,9 +20,13 @@ use migsim::bsp::RunOutcome;
 
 use migsim::units::Time;
 
-use super::case::{Call, Case, Record};
-use super::draw::{self, Draw};
-use super::{ROUNDING, assert_none, difference, keep, run, seeds};
+use super::{
+    ROUNDING, assert_none,
+    case::{Call, Case, Record},
+    difference,
+    draw::{self, Draw},
+    keep, run, seeds,
+};
 
 /// Returns the case in another order, and its trace.
 fn reordered(case: &Case, draw: &mut Draw) -> (Case, String) {

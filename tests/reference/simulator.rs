@@ -1,7 +1,9 @@
 //! The processes: supersteps, barriers, calls and moves as the documents describe them.
 
-use super::case::{Barrier, Call, Case, Prescribed, Receives, Transfer};
-use super::fluid::Fluid;
+use super::{
+    case::{Barrier, Call, Case, Prescribed, Receives, Transfer},
+    fluid::Fluid,
+};
 
 /// The activity that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,10 @@
 //! B 12.5 ms. An answer of 2000 B takes 4 ms in a cluster and 14 ms between clusters.
 
 use super::*;
-use migsim::policy::{Decision, Policy, View};
-use migsim::random::Stream;
+use migsim::{
+    policy::{Decision, Policy, View},
+    random::Stream,
+};
 
 /// A policy like [`Script`] whose calls are known in advance.
 #[derive(Debug)]

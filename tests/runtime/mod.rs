@@ -5,16 +5,18 @@ mod calls_in_turn;
 mod moves_and_calls;
 mod refusals;
 
-use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, Costs, GatherOrder,
-    MemoryTransfer, MigrationCostConfig, MigrationOrder, Recorder, ReleaseOrder, RunOutcome,
-    RuntimeConfig, Scenario, SendOrder, Setup, TransferStart, WaitingProcesses, simulate,
+use migsim::{
+    bsp::{
+        BarrierConfig, BarrierKind, CallCostConfig, CallModel, CallOrder, Costs, GatherOrder,
+        MemoryTransfer, MigrationCostConfig, MigrationOrder, Recorder, ReleaseOrder, RunOutcome,
+        RuntimeConfig, Scenario, SendOrder, Setup, TransferStart, WaitingProcesses, simulate,
+    },
+    engine::NetworkModel,
+    error::Error,
+    platform::{Platform, Routes},
+    policy::{Measures, Never},
+    workload::{Plan, PrescribedMigration},
 };
-use migsim::engine::NetworkModel;
-use migsim::error::Error;
-use migsim::platform::{Platform, Routes};
-use migsim::policy::{Measures, Never};
-use migsim::workload::{Plan, PrescribedMigration};
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,

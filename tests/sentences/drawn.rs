@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use migsim::Registry;
-use migsim::experiment::{Experiment, KeySetting, Layers, Limits};
+use migsim::{
+    Registry,
+    experiment::{Experiment, KeySetting, Layers, Limits},
+};
 use serde_json::{Value, json};
 
 use crate::support::split_mix;

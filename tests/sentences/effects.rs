@@ -1,9 +1,11 @@
 //! The effect of the moves of a call is known whatever policy or trigger asked for the call, and whatever the call cost.
 
-use migsim::Registry;
-use migsim::bsp::Scenario;
-use migsim::experiment::{Experiment, Progress, Results};
-use migsim::output::{CallExplanation, EvaluatedCall, Question, Run};
+use migsim::{
+    Registry,
+    bsp::Scenario,
+    experiment::{Experiment, Progress, Results},
+    output::{CallExplanation, EvaluatedCall, Question, Run},
+};
 use serde_json::{Value, json};
 
 use super::drawn::{self, Dice};

@@ -5,9 +5,11 @@
 mod drawn;
 mod effects;
 
-use migsim::bsp::Scenario;
-use migsim::experiment::{Experiment, MakespanTerm, Progress};
-use migsim::output::{CallExplanation, Question, RecordedCall, Run, ScenarioRecords};
+use migsim::{
+    bsp::Scenario,
+    experiment::{Experiment, MakespanTerm, Progress},
+    output::{CallExplanation, Question, RecordedCall, Run, ScenarioRecords},
+};
 use serde_json::json;
 
 use crate::support::draws;

@@ -5,10 +5,12 @@
 mod paje;
 mod perfetto;
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
 
 use crate::support::assert_close;
 

@@ -8,8 +8,7 @@
 //!   hint: known clusters: alpha, beta, gamma
 //! ```
 
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use crate::words::most_similar_name;
 

@@ -4,8 +4,7 @@
 //! Each kind of plug-in (the parameter `K` of [`PluginEntry`]) defines its operations in a module of its own; the registry of migsim
 //! combines the tables of all kinds.
 
-use std::fmt;
-use std::ops::Deref;
+use std::{fmt, ops::Deref};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};

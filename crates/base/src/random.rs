@@ -1,8 +1,10 @@
 //! Streams of random numbers that are derived from one seed. Each purpose has its own stream, so that all policies are simulated
 //! with the same workload and the same load.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
 use sha2::{Digest, Sha256};
 
 /// The purpose of a stream of random numbers. Streams with the same seed and different purposes contain different numbers.

@@ -8,12 +8,13 @@
 //! have other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each unit. The table of
 //! all units is in the book (`docs/reference/units.md`).
 
-use std::fmt;
-use std::ops::{Add, AddAssign, Div, Mul, Sub};
-use std::str::FromStr;
+use std::{
+    fmt,
+    ops::{Add, AddAssign, Div, Mul, Sub},
+    str::FromStr,
+};
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// The reason why a text cannot be read as a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,8 +9,7 @@
 
 use serde_json::{Value, json};
 
-use crate::document::parse_typed_value;
-use crate::plugin::FlagValues;
+use crate::{document::parse_typed_value, plugin::FlagValues};
 
 /// Number of steps into which a range of decimals without a step is divided.
 pub const FINE_STEPS: u64 = 10_000;

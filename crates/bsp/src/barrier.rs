@@ -24,12 +24,16 @@ use scripted::ScriptedBarrier;
 use sequential::SequentialBarrier;
 use tree::TreeBarrier;
 
-use super::config::{BarrierConfig, BarrierKind, ControlTransport, ShortcutChoice, TransferStart};
-use super::event::{ActivityToken, BarrierMessage};
-use super::script::BarrierScript;
-use super::world::{RunState, Setup};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, Seconds, greater};
+use super::{
+    config::{BarrierConfig, BarrierKind, ControlTransport, ShortcutChoice, TransferStart},
+    event::{ActivityToken, BarrierMessage},
+    script::BarrierScript,
+    world::{RunState, Setup},
+};
+use migsim_base::{
+    error::Error,
+    units::{HostId, Seconds, greater},
+};
 use migsim_engine::{MessageEnds, Simulation};
 use migsim_platform::Link;
 

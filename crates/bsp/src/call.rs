@@ -16,15 +16,19 @@
 
 mod in_turn;
 
-use super::config::{CallModel, CallOrder, ShortcutChoice};
-use super::event::ActivityToken;
-use super::migration::uncontended_message_duration;
-use super::record::Period;
-use super::world::RunState;
+use super::{
+    config::{CallModel, CallOrder, ShortcutChoice},
+    event::ActivityToken,
+    migration::uncontended_message_duration,
+    record::Period,
+    world::RunState,
+};
 use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time},
+};
 use migsim_engine::MessageEnds;
 
 /// State of the rescheduling call that is in progress, or of the previous call if no call is in progress.

@@ -1,11 +1,15 @@
 //! Closes supersteps that are open at the same time, and lets processes that have completed their superstep continue.
 
-use super::event::ProcessStage;
-use super::open_supersteps::{MAX_SUPERSTEPS_AHEAD, OpenSupersteps};
-use super::reschedule::Between;
-use super::run::{DepartureProgress, Run};
-use migsim_base::error::Error;
-use migsim_base::units::{ProcessId, Seconds};
+use super::{
+    event::ProcessStage,
+    open_supersteps::{MAX_SUPERSTEPS_AHEAD, OpenSupersteps},
+    reschedule::Between,
+    run::{DepartureProgress, Run},
+};
+use migsim_base::{
+    error::Error,
+    units::{ProcessId, Seconds},
+};
 
 impl Run<'_, '_> {
     /// Returns whether further activities end at the present time in a run without barriers. The runtime closes a superstep and

@@ -1,8 +1,6 @@
 //! The answer of a policy to a rescheduling call: the migrations, the reasons for them, and the cost of the decision.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

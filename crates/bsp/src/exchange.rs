@@ -5,8 +5,7 @@
 //! the superstep.
 
 use super::config::RuntimeConfig;
-use crate::Plan;
-use crate::resize_and_fill;
+use crate::{Plan, resize_and_fill};
 use migsim_base::units::{HostId, to_u32};
 
 /// The progress of all messages of a superstep: sent, waiting for the receiver, in transfer, delivered.

@@ -26,14 +26,15 @@
 
 use std::collections::BTreeMap;
 
-use super::event::ProcessStage;
-use super::record::SuperstepTimes;
-use super::superstep::SuperstepState;
-use super::world::RunState;
+use super::{
+    event::ProcessStage, record::SuperstepTimes, superstep::SuperstepState, world::RunState,
+};
 use crate::resize_and_fill;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{HostId, ProcessId, Time, to_u32};
-use migsim_base::words::{format_count, singular_or_plural};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{HostId, ProcessId, Time, to_u32},
+    words::{format_count, singular_or_plural},
+};
 use migsim_engine::END_TIME_TOLERANCE;
 
 /// Factor by which a sum of many numbers may exceed its theoretical limit because of rounding.
@@ -294,13 +295,12 @@ fn describe_wait(process: usize, world: &RunState<'_>, superstep: &SuperstepStat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Never;
-    use crate::run::Run;
-    use crate::{Costs, MigrationRecord, RuntimeConfig, Scenario, Setup};
-    use crate::{Message, Plan, Workload};
+    use crate::{
+        Costs, Message, MigrationRecord, Never, Plan, RuntimeConfig, Scenario, Setup, Workload,
+        run::Run,
+    };
     use migsim_base::units::{Bytes, Instructions, ProcessId, Seconds};
-    use migsim_engine::NetworkModel;
-    use migsim_engine::testing::single_cluster_platform;
+    use migsim_engine::{NetworkModel, testing::single_cluster_platform};
 
     /// An application of two processes that compute 1e9 instructions each and send each other 1e6 B, twice.
     #[derive(Debug)]

@@ -101,8 +101,7 @@ pub use config::{
     ShortcutChoice, TransferStart, WaitingProcesses,
 };
 pub use decision::{CallProcedure, Candidate, Decision, Explain, Gather, Migration};
-pub use measures::resize_and_fill;
-pub use measures::{Measures, Traffic};
+pub use measures::{Measures, Traffic, resize_and_fill};
 pub use memo::{Memo, MemoBudget};
 pub use migsim_engine::Message;
 pub use never::Never;

@@ -1,7 +1,6 @@
 //! The measurements of one superstep that a policy receives.
 
-use super::pairs::ProcessClusterTable;
-use super::workload::Plan;
+use super::{pairs::ProcessClusterTable, workload::Plan};
 use migsim_base::units::{Bytes, Instructions, Seconds, greater};
 
 /// The measurements of one superstep for each process: work, times, and traffic with each cluster.

@@ -14,14 +14,19 @@
 //! no further result is stored. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. The
 //! reference implementation simulates each superstep again (runtime option `shortcuts`: `at-once`).
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use super::measures::Measures;
-use super::workload::Plan;
-use migsim_base::memory::MEMO;
-use migsim_base::units::{HostId, Seconds};
+use super::{measures::Measures, workload::Plan};
+use migsim_base::{
+    memory::MEMO,
+    units::{HostId, Seconds},
+};
 use migsim_engine::EventHash;
 
 /// The memory \[B\] that is still available for stored results; all memos and threads share this budget.

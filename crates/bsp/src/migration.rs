@@ -5,14 +5,17 @@
 //! therefore sent to the new hosts, independently of the order in which the migrations were decided. A migration that takes no
 //! time is applied when it starts.
 
-use super::config::{MemoryTransfer, MigrationCostConfig, MigrationOrder, WaitingProcesses};
-use super::event::ActivityToken;
-use super::record::{MigrationCause, MigrationRecord, Recorder};
-use super::world::RunState;
-use crate::Migration;
-use crate::PrescribedMigration;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32};
+use super::{
+    config::{MemoryTransfer, MigrationCostConfig, MigrationOrder, WaitingProcesses},
+    event::ActivityToken,
+    record::{MigrationCause, MigrationRecord, Recorder},
+    world::RunState,
+};
+use crate::{Migration, PrescribedMigration};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32},
+};
 use migsim_engine::MessageEnds;
 use migsim_platform::Platform;
 

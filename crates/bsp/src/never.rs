@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Policy, View};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use migsim_base::{error::Error, random::Stream};
 
 /// A policy without options that leaves every process on its host and never requests a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]

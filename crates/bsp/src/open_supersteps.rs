@@ -12,15 +12,15 @@
 //! processes, and while a rescheduling call overlaps a superstep. If some processes are in later supersteps than others when a
 //! rescheduling call is due, all processes wait for each other at the end of the last superstep that any process has begun.
 
-use std::collections::VecDeque;
-use std::mem::swap;
+use std::{collections::VecDeque, mem::swap};
 
-use super::event::{ActivityToken, ProcessStage};
-use super::exchange::MessageExchange;
-use super::superstep::SuperstepState;
-use super::world::RunState;
-use crate::Plan;
-use crate::{Measures, resize_and_fill};
+use super::{
+    event::{ActivityToken, ProcessStage},
+    exchange::MessageExchange,
+    superstep::SuperstepState,
+    world::RunState,
+};
+use crate::{Measures, Plan, resize_and_fill};
 use migsim_base::units::{Time, to_u32};
 
 pub(super) const MAX_SUPERSTEPS_AHEAD: usize = 1024;

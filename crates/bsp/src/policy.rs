@@ -6,12 +6,16 @@
 
 use std::fmt;
 
-use super::decision::Decision;
-use super::measures::Measures;
-use super::workload::{Plan, Workload};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
+use super::{
+    decision::Decision,
+    measures::Measures,
+    workload::{Plan, Workload},
+};
+use migsim_base::{
+    error::Error,
+    random::Stream,
+    units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time},
+};
 use migsim_engine::{Message, NetworkModel};
 use migsim_platform::Platform;
 

@@ -12,13 +12,14 @@
 //! Cost: some 370 instructions per superstep, independently of the number of processes. The reference implementation simulates
 //! each superstep again (runtime option `shortcuts`: `at-once`).
 
-use super::invariants;
-use super::memo::{SuperstepDigest, SuperstepResult};
-use super::record::{SuperstepBeginnings, SuperstepTimes};
-use super::reschedule::Between;
-use super::run::Run;
-use migsim_base::error::Error;
-use migsim_base::units::Time;
+use super::{
+    invariants,
+    memo::{SuperstepDigest, SuperstepResult},
+    record::{SuperstepBeginnings, SuperstepTimes},
+    reschedule::Between,
+    run::Run,
+};
+use migsim_base::{error::Error, units::Time};
 
 impl Run<'_, '_> {
     /// Processes the supersteps from number `first` on that equal the superstep before `first`, and returns the number of these

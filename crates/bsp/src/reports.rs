@@ -23,11 +23,15 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measures::{Measures, Traffic, resize_and_fill};
-use super::policy::View;
-use migsim_base::error::Problem;
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{Instructions, Seconds};
+use super::{
+    measures::{Measures, Traffic, resize_and_fill},
+    policy::View,
+};
+use migsim_base::{
+    error::Problem,
+    random::{Stream, StreamPurpose},
+    units::{Instructions, Seconds},
+};
 use migsim_engine::Message;
 
 type MeasuredValue = fn(&Measures, usize) -> f64;

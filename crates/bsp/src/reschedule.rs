@@ -1,17 +1,20 @@
 //! Rescheduling between two supersteps: determines whether a rescheduling call is due, asks the policy for its decision, and
 //! checks the decision.
 
-use super::call::ReschedulingCall;
-use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
-use super::migration::Migrations;
-use super::record::{CallRecord, Period};
-use super::reports::ReportHistory;
-use super::world::RunState;
-use crate::PrescribedMigration;
-use crate::{Decision, Gather, Policy, View};
-use migsim_base::error::{Error, Problem, catch_panic};
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
+use super::{
+    call::ReschedulingCall,
+    config::{CallModel, CallOrder, CallWaiting, LoadMeasure},
+    migration::Migrations,
+    record::{CallRecord, Period},
+    reports::ReportHistory,
+    world::RunState,
+};
+use crate::{Decision, Gather, Policy, PrescribedMigration, View};
+use migsim_base::{
+    error::{Error, Problem, catch_panic},
+    random::{Stream, StreamPurpose},
+    units::{Bytes, HostId, ProcessId, Seconds},
+};
 use migsim_engine::AvailabilityIntervalStart;
 
 pub(super) struct Rescheduling<'a> {

@@ -4,18 +4,22 @@
 //! barrier, where the caller decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts
 //! from zero, so that equal supersteps take equal durations to the last bit.
 
-use super::config::{CallWaiting, ShortcutChoice as Allowed, WaitingProcesses};
-use super::event::{ActivityToken, ProcessStage};
-use super::invariants;
-use super::open_supersteps::OpenSupersteps;
-use super::record::{Period, Recorder, RunOutcome, SuperstepBeginnings};
-use super::reschedule::{Between, Rescheduling};
-use super::shortcut::Shortcuts;
-use super::superstep::SuperstepState;
-use super::world::{RunState, Setup};
+use super::{
+    config::{CallWaiting, ShortcutChoice as Allowed, WaitingProcesses},
+    event::{ActivityToken, ProcessStage},
+    invariants,
+    open_supersteps::OpenSupersteps,
+    record::{Period, Recorder, RunOutcome, SuperstepBeginnings},
+    reschedule::{Between, Rescheduling},
+    shortcut::Shortcuts,
+    superstep::SuperstepState,
+    world::{RunState, Setup},
+};
 use crate::Policy;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{ProcessId, Seconds, Time, greater};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{ProcessId, Seconds, Time, greater},
+};
 use migsim_platform::{Failure, Platform};
 
 /// Simulates one run of an application with a policy and returns its outcome; the `recorder` is informed during the run.

@@ -8,14 +8,18 @@
 //! departure that the barrier predicts from the arrivals, the latest of the end of the computation, the deliveries of the messages
 //! to the process, and the deliveries of its messages that it waits for.
 
-use super::barrier::Barrier;
-use super::config::{RuntimeConfig, SendOrder, ShortcutChoice as Allowed, TransferStart};
-use super::measures::Measures;
-use super::memo::{Memo, StoredSuperstep, SuperstepDigest, SuperstepResult};
-use super::workload::Plan;
-use super::world::{RunState, Setup};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, Seconds, greater};
+use super::{
+    barrier::Barrier,
+    config::{RuntimeConfig, SendOrder, ShortcutChoice as Allowed, TransferStart},
+    measures::Measures,
+    memo::{Memo, StoredSuperstep, SuperstepDigest, SuperstepResult},
+    workload::Plan,
+    world::{RunState, Setup},
+};
+use migsim_base::{
+    error::Error,
+    units::{HostId, Seconds, greater},
+};
 use migsim_engine::{Activities, Evaluated, EventHash};
 
 /// The shortcuts of a run: direct evaluation, repetition of the previous superstep, and results that several runs share.

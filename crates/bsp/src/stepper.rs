@@ -11,11 +11,12 @@
 
 use std::fmt;
 
-use super::run::Run;
-use super::world::Setup;
+use super::{run::Run, world::Setup};
 use crate::{CallRecord, Decision, RunOutcome, View};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::Time;
+use migsim_base::{
+    error::{Error, Problem},
+    units::Time,
+};
 
 /// A run that stops at each barrier, so that its caller can decide about migrations. A copy ([`Clone`]) continues from the same
 /// barrier, independently of the original.

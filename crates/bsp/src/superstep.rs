@@ -3,13 +3,17 @@
 //! The engine reports the end of each activity, and the process to which the activity belongs starts its next activity. A process
 //! that has left a barrier may begin the next superstep while other processes are still leaving.
 
-use super::barrier::Barrier;
-use super::config::SendOrder;
-use super::event::{ActivityToken, ProcessStage};
-use super::exchange::MessageExchange;
-use super::world::{RunState, Setup};
-use migsim_base::error::Error;
-use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
+use super::{
+    barrier::Barrier,
+    config::SendOrder,
+    event::{ActivityToken, ProcessStage},
+    exchange::MessageExchange,
+    world::{RunState, Setup},
+};
+use migsim_base::{
+    error::Error,
+    units::{Instructions, ProcessId, Seconds, Time},
+};
 use migsim_engine::MessageEnds;
 
 #[derive(Clone)]

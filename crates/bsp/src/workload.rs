@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, Seconds};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, Seconds},
+};
 use migsim_engine::Message;
 
 /// An application with a fixed number of processes and supersteps, which defines the work and the messages of each superstep.

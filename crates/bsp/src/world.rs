@@ -3,16 +3,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::config::{Costs, RuntimeConfig, Scenario};
-use super::event::ActivityToken;
-use super::memo::Memo;
-use super::path::CauseTrace;
-use super::record::{RunOutcome, SentMessages, SuperstepTimes};
-use super::reports::ViewConfig;
-use crate::{Measures, ProcessClusterTable, View};
-use crate::{Plan, Workload};
-use migsim_base::error::{Error, InternalFault};
-use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
+use super::{
+    config::{Costs, RuntimeConfig, Scenario},
+    event::ActivityToken,
+    memo::Memo,
+    path::CauseTrace,
+    record::{RunOutcome, SentMessages, SuperstepTimes},
+    reports::ViewConfig,
+};
+use crate::{Measures, Plan, ProcessClusterTable, View, Workload};
+use migsim_base::{
+    error::{Error, InternalFault},
+    units::{Bytes, HostId, ProcessId, Seconds, Time},
+};
 use migsim_engine::{EventHash, MessageEnds, MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;
 

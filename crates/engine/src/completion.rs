@@ -12,8 +12,7 @@
 //! blocks. The reference implementation, a heap with an index of its entries ([`crate::queue`]), takes 100 per change and
 //! mispredicts more branches. Equal times are returned in the order of class numbers.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use migsim_base::units::{lesser, to_u32};
 

@@ -5,10 +5,12 @@
 //! service V \[instructions\] per host. An execution that starts at service V with work w ends when the service reaches V + w.
 //! Cost: O(log n) to insert an execution, and one event per host.
 
-use super::checks::{InvariantViolation, is_explained_by_rounding};
-use super::clock::SAME_TIME_TOLERANCE;
-use super::event::{Event, EventList};
-use super::queue::EventKey;
+use super::{
+    checks::{InvariantViolation, is_explained_by_rounding},
+    clock::SAME_TIME_TOLERANCE,
+    event::{Event, EventList},
+    queue::EventKey,
+};
 use migsim_base::units::HostId;
 use migsim_platform::{Host, Platform};
 

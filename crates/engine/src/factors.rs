@@ -4,8 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use migsim_base::error::Problem;
-use migsim_base::units::Bytes;
+use migsim_base::{error::Problem, units::Bytes};
 
 /// Rule that sets the weights of flows that share a link, and so the parts of the capacity that they get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

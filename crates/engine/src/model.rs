@@ -5,8 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::factors::{SizeFactor, SizeFactors, Weights};
-use migsim_base::error::Problem;
-use migsim_base::units::{Bytes, BytesPerSecond, Seconds, lesser};
+use migsim_base::{
+    error::Problem,
+    units::{Bytes, BytesPerSecond, Seconds, lesser},
+};
 use migsim_platform::{Platform, Routes};
 
 /// Constants of the network model, which determine the duration of a flow from its route.

@@ -19,9 +19,11 @@
 
 use std::collections::VecDeque;
 
-use super::event::{Event, EventList};
-use super::message::HEADER_BYTES;
-use super::queue::EventKey;
+use super::{
+    event::{Event, EventList},
+    message::HEADER_BYTES,
+    queue::EventKey,
+};
 use migsim_base::units::{greater, to_u32};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

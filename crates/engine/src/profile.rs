@@ -5,8 +5,7 @@
 //! only the last change is applied. Cost:
 //! 10 ns per change of an awake capacity, plus the cost of computing the change.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};

@@ -4,8 +4,7 @@
 //! Events with equal times are returned in the order in which they were scheduled. If an event is moved or cancelled, its entry
 //! in the heap stays until it reaches the front, or until half of the entries are outdated. Cost: O(log n).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use migsim_base::units::to_u32;
 

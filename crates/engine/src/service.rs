@@ -13,13 +13,14 @@
 //! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. The reference implementations are
 //! [`super::batch`] and the flows of [`super::transport`], which visit each flow whose rate changes.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::checks::{InvariantViolation, is_explained_by_rounding};
-use super::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
-use super::completion::{CompletionIndex, FlowsByTarget};
-use super::maxmin::bottleneck::{BottleneckChange, BottleneckMaxMin};
+use super::{
+    checks::{InvariantViolation, is_explained_by_rounding},
+    clock::{SAME_TIME_TOLERANCE, last_simultaneous_time},
+    completion::{CompletionIndex, FlowsByTarget},
+    maxmin::bottleneck::{BottleneckChange, BottleneckMaxMin},
+};
 use migsim_base::units::to_u32;
 
 /// Groups of flows with equal routes; the end times of the flows are computed from the service of their bottleneck links.

@@ -11,19 +11,23 @@ mod packet;
 
 use std::fmt;
 
-use super::activity::{ActivityEvent, MessageOptions};
-use super::clock::{Clock, last_simultaneous_time};
-use super::connections::MessageEnds;
-use super::cpu::Cpus;
-use super::event::{Event, EventList};
-use super::model::NetworkModel;
-use super::profile::{CapacityChange, CapacitySchedule, ChangingQuantity};
-use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
+use super::{
+    activity::{ActivityEvent, MessageOptions},
+    clock::{Clock, last_simultaneous_time},
+    connections::MessageEnds,
+    cpu::Cpus,
+    event::{Event, EventList},
+    model::NetworkModel,
+    profile::{CapacityChange, CapacitySchedule, ChangingQuantity},
+    transport::{Message, Transport, new_network, packet_count_if_too_large},
+};
 use direct::Direct;
 pub use direct::{Activities, Evaluated};
 use errors::{TIME_TOO_LARGE_HINT, TOO_MANY_CHANGES_HINT};
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, HostId, Instructions, LinkId, Seconds, Time},
+};
 use migsim_platform::{Platform, Route};
 pub use packet::Packet;
 

@@ -14,23 +14,26 @@
 //! A platform counts as one of the named platforms if its file has the same values as the built-in copy. An edited copy counts as
 //! another platform.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::built_in;
-use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text};
-use super::former;
-use super::library::{self, LoadedLibrary};
-use super::settings::{KeySetting, LIBRARY_KEY, Layers, is_path_within};
-use super::shared::SharedInputs;
-use super::starts;
-use super::suite::ONE_READING;
+use super::{
+    built_in,
+    config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text},
+    former,
+    library::{self, LoadedLibrary},
+    settings::{KeySetting, LIBRARY_KEY, Layers, is_path_within},
+    shared::SharedInputs,
+    starts,
+    suite::ONE_READING,
+};
 use crate::registry::Registry;
-use migsim_base::document::{self, Document};
-use migsim_base::error::{Error, Problem};
-use migsim_base::memory::Limits;
+use migsim_base::{
+    document::{self, Document},
+    error::{Error, Problem},
+    memory::Limits,
+};
 use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_workloads::PrescribedSetting;
 

@@ -7,8 +7,10 @@
 //! completes them.
 
 use super::suite::{ONE_READING, find_case_by_name};
-use migsim_base::document::Document;
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::Document,
+    error::{Error, Problem},
+};
 
 /// Name and JSON text of each built-in experiment.
 const BUILT_IN_EXPERIMENTS: &[(&str, &str)] = &[

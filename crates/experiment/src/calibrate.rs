@@ -17,10 +17,14 @@
 
 use serde_json::{Value, json};
 
-use super::library;
-use super::pingpong::{MeasuredMessages, median};
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, Seconds};
+use super::{
+    library,
+    pingpong::{MeasuredMessages, median},
+};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, Seconds},
+};
 use migsim_bsp::{RuntimeConfig, TransferStart};
 use migsim_engine::{MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;

@@ -16,11 +16,14 @@
 
 use std::sync::OnceLock;
 
-use migsim_base::error::{Error, Problem, catch_panic};
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{Bytes, Instructions, ProcessId, Seconds};
-use migsim_workloads::registry::BuiltWorkload;
-use migsim_workloads::{ApplicationSize, Plan, PrescribedMigration, VtLabels, Workload};
+use migsim_base::{
+    error::{Error, Problem, catch_panic},
+    random::{Stream, StreamPurpose},
+    units::{Bytes, Instructions, ProcessId, Seconds},
+};
+use migsim_workloads::{
+    ApplicationSize, Plan, PrescribedMigration, VtLabels, Workload, registry::BuiltWorkload,
+};
 
 /// The key of an experiment that sets the relative standard deviation of the random factors on the work.
 const NOISE_KEY: &str = "runtime.noise";

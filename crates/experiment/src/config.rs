@@ -10,14 +10,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
 
-use super::neutral;
-use super::suite::ONE_READING;
+use super::{neutral, suite::ONE_READING};
 use crate::registry::Registry;
 use migsim_base::plugin::PluginTable;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_engine::{NetworkModel, PRESETS};
-use migsim_platform::load::{self, LoadKey};
-use migsim_platform::{Mapping, MappingRule, is_json_text};
+use migsim_platform::{
+    Mapping, MappingRule, is_json_text,
+    load::{self, LoadKey},
+};
 use migsim_policies::Forecast;
 use migsim_workloads::registry;
 

@@ -3,11 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::case_change::{ChangedQuantity, LinkQuantity, links_altered_by_change};
-use super::resolve::Experiment;
-use super::run::{Progress, ScenarioRun};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{HostId, LinkId, ProcessId, Seconds};
+use super::{
+    case_change::{ChangedQuantity, LinkQuantity, links_altered_by_change},
+    resolve::Experiment,
+    run::{Progress, ScenarioRun},
+};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{HostId, LinkId, ProcessId, Seconds},
+};
 use migsim_bsp::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit, Scenario};
 use migsim_platform::Platform;
 

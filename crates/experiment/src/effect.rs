@@ -26,11 +26,11 @@
 //! so that no gain is predicted from moving a process for which no other process waits. The prediction assumes that all other
 //! processes stay as they are, and that the next supersteps are like those since the previous call. The policy assumes the same.
 
-use super::plan::ReschedulingPlan;
-use super::resolve::Experiment;
-use super::run::Progress;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{HostId, Seconds, Time};
+use super::{plan::ReschedulingPlan, resolve::Experiment, run::Progress};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{HostId, Seconds, Time},
+};
 use migsim_bsp::{Recorder, RunOutcome, Scenario};
 use migsim_policies::Measures;
 

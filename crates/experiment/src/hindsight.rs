@@ -18,12 +18,16 @@ mod window;
 
 use std::rc::Rc;
 
-use super::plan::{PlannedCall, ReschedulingPlan};
-use super::resolve::Experiment;
-use super::run::Progress;
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{HostId, Seconds, Time};
+use super::{
+    plan::{PlannedCall, ReschedulingPlan},
+    resolve::Experiment,
+    run::Progress,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    random::{Stream, StreamPurpose},
+    units::{HostId, Seconds, Time},
+};
 use migsim_bsp::{Memo, MemoBudget, Scenario, Setup, Stepper};
 use window::SuperstepWindow;
 

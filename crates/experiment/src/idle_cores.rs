@@ -1,8 +1,10 @@
 //! A note for the user about a mapping that ignores the number of cores, so that some hosts have more processes than cores while
 //! other cores are idle.
 
-use migsim_base::units::HostId;
-use migsim_base::words::{format_count, singular_or_plural};
+use migsim_base::{
+    units::HostId,
+    words::{format_count, singular_or_plural},
+};
 use migsim_platform::{Mapping, MappingRule, Platform};
 
 /// Returns a note for the user if `mapping` leaves cores idle although some host has more processes than cores.

@@ -64,10 +64,10 @@ pub use calibrate::{
 };
 pub use case_change::{Amount, CaseChange, ChangedQuantity, LinkQuantity, PossibleChanges};
 pub use config::{
-    Basis, ExperimentConfig, MappingKey, SchemaVersion, json_pointers_to_file_names, json_schema,
-    names_input_file, remove_input_file_names,
+    Basis, ExperimentConfig, INFORMATIVE_KEYS, MappingKey, SchemaVersion,
+    json_pointers_to_file_names, json_schema, names_input_file, remove_informative_keys,
+    remove_input_file_names,
 };
-pub use config::{INFORMATIVE_KEYS, remove_informative_keys};
 pub use critical_path::CriticalPathShare;
 pub use effect::{CallEffect, Makespan, PredictedChange, PredictedMakespans, RecordedRun};
 pub use former::add_keys_missing_in_version;
@@ -78,16 +78,17 @@ pub use migsim_base::memory::Limits;
 pub use neutral::{format_option_value, neutral_options};
 pub use pingpong::{MeasuredMessages, read_measured_messages as read_pings};
 pub use plan::{PlannedCall, ReschedulingPlan};
-pub use plausibility::{Finding, check_single_cluster, find_implausible_platform_values};
-pub use plausibility::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
+pub use plausibility::{
+    Finding, PLAUSIBILITY_RULES, PlausibilityRule, RuleStage, check_single_cluster,
+    find_implausible_platform_values,
+};
 pub use policy_choice::policy_label;
 pub use recorded_library::default_library_path;
 pub use registry::Registry;
 pub use resolve::{Experiment, InputFile};
 pub use run::{Progress, Results, ScenarioRun};
 pub use settings::{KeySetting, Layers, value_at_path, value_at_path_mut};
-pub use shared::SharedInputs;
-pub use shared::get_or_compute;
+pub use shared::{SharedInputs, get_or_compute};
 pub use starts::{StaticPlacementMakespan, best_static_placement};
 pub use static_starts::InitialPlacements;
 pub use suite::ONE_READING;

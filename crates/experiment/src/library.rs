@@ -5,16 +5,16 @@
 //! values of the library. The library overrides the values that a trace recorded and the values of the built-in experiments. A
 //! library file has the format of [`BuiltInLibrary::text`], which `migsim calibrate` writes.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use super::settings::KeySetting;
-use migsim_base::document::{self, Document};
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::{self, Document},
+    error::{Error, Problem},
+};
 
 /// A built-in message-passing library, as a named set of values for the network model and the runtime.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::built_in;
-use super::settings::{Layers, value_at_path};
-use super::suite::ONE_READING;
+use super::{
+    built_in,
+    settings::{Layers, value_at_path},
+    suite::ONE_READING,
+};
 use migsim_base::error::Error;
 use migsim_policies as policy;
 

@@ -10,8 +10,10 @@
 //! The result is exact because the time of a superstep depends only on its placement and costs add up.
 
 use crate::{Experiment, Layers, Limits, PlannedCall, Progress, ReschedulingPlan};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId, Time, to_u32};
+use migsim_base::{
+    error::Error,
+    units::{HostId, ProcessId, Time, to_u32},
+};
 use migsim_bsp::{Decision, Migration, Never, Scenario, Setup, Stepper, simulate};
 use serde_json::{Value, json};
 

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::library::LoadedLibrary;
-use super::settings::{Layers, is_path_within, value_at_path};
+use super::{
+    library::LoadedLibrary,
+    settings::{Layers, is_path_within, value_at_path},
+};
 use migsim_base::error::{Error, Problem};
 
 /// Texts that state the sources of values, by the keys of the values.

@@ -8,8 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::HostId;
+use migsim_base::{
+    error::{Error, Problem},
+    units::HostId,
+};
 use migsim_platform::Platform;
 
 /// The measured time of messages of one size between two hosts, or inside one host.

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::config::{Basis, ExperimentConfig};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId, ProcessId};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, HostId, ProcessId},
+};
 use migsim_platform::{LoadedPlatform, Mapping, Platform};
 use migsim_workloads::Workload;
 

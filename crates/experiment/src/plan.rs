@@ -6,9 +6,11 @@
 //! policy decided it; without the moves of a call, or in an experiment that differs in one property, the difference of the times
 //! is the direct effect of these moves or of this property.
 
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::{HostId, ProcessId, to_u32};
+use migsim_base::{
+    error::Error,
+    random::Stream,
+    units::{HostId, ProcessId, to_u32},
+};
 use migsim_bsp::{CallProcedure, Decision, Migration, Policy, RunOutcome, View};
 
 /// The rescheduling calls of a run, recorded or planned: the supersteps after which there is a call, and the moves and the

@@ -21,9 +21,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value, json};
 
 use crate::registry::Registry;
-use migsim_base::document::parse_typed_value;
-use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::PluginTable;
+use migsim_base::{
+    document::parse_typed_value,
+    error::{Error, Problem},
+    plugin::PluginTable,
+};
 use migsim_policies::{self as policy, Forecast, Policy, TriggeredPolicy, trigger};
 
 /// The rescheduling policy that the settings choose, with its options, its trigger and its forecast.

@@ -10,8 +10,10 @@
 //! The overhead in a library was measured on one machine. [`recorded_library_note`] states whether the recording comes from a
 //! machine of the same kind.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use super::library::{self, BUILT_IN_LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::RecordingFacts;

@@ -48,14 +48,20 @@
 
 use std::sync::Arc;
 
-use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::{OptionFlag, PluginFactory};
+use migsim_base::{
+    error::{Error, Problem},
+    plugin::{OptionFlag, PluginFactory},
+};
 use migsim_platform::load::{self, LoadOptions};
-use migsim_policies::strategy::{self, StrategyOptions};
-use migsim_policies::trigger::{self, Trigger, TriggerOptions};
-use migsim_policies::{self as policy, Policy, PolicyOptions};
-use migsim_workloads::registry as workload;
-use migsim_workloads::registry::{BuiltWorkload, WorkloadOptions};
+use migsim_policies::{
+    self as policy, Policy, PolicyOptions,
+    strategy::{self, StrategyOptions},
+    trigger::{self, Trigger, TriggerOptions},
+};
+use migsim_workloads::{
+    registry as workload,
+    registry::{BuiltWorkload, WorkloadOptions},
+};
 
 /// The policies, strategies, triggers, applications and background loads that settings can name; clones of a registry share the
 /// same tables.

@@ -5,37 +5,35 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::basis::{BasisRemark, CompleteSettings, calibrated_platform_problems, merge_remarks};
-use super::by_workload;
-use super::checked::CheckedWorkload;
-use super::config::{self, Basis, EXTENDS_NOTHING, ExperimentConfig};
-use super::former;
-use super::idle_cores;
-use super::origins;
-use super::placement::initial_placement;
-use super::plausibility::{self, Finding};
-use super::policy_choice::PolicyChoice;
-use super::recorded_library;
-use super::recorded_start;
-use super::seed::{self, RandomDraws};
-use super::settings::{LIBRARY_KEY, Layers};
-use super::shared::SharedInputs;
-use super::size;
-use super::starts;
+use super::{
+    basis::{BasisRemark, CompleteSettings, calibrated_platform_problems, merge_remarks},
+    by_workload,
+    checked::CheckedWorkload,
+    config::{self, Basis, EXTENDS_NOTHING, ExperimentConfig},
+    former, idle_cores, origins,
+    placement::initial_placement,
+    plausibility::{self, Finding},
+    policy_choice::PolicyChoice,
+    recorded_library, recorded_start,
+    seed::{self, RandomDraws},
+    settings::{LIBRARY_KEY, Layers},
+    shared::SharedInputs,
+    size, starts,
+};
 use crate::registry::Registry;
-use migsim_base::document;
-use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
-use migsim_base::memory::Limits;
-use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
-use migsim_base::words::most_similar_name;
+use migsim_base::{
+    document,
+    error::{Error, Problem, UnknownName, did_you_mean},
+    memory::Limits,
+    units::{BytesPerSecond, HostId, ProcessId, Seconds},
+    words::most_similar_name,
+};
 use migsim_bsp::Scenario;
 use migsim_engine::NetworkModel;
-use migsim_platform::load::Loads;
-use migsim_platform::{HostGrouping, LoadedPlatform};
+use migsim_platform::{HostGrouping, LoadedPlatform, load::Loads};
 use migsim_policies as policy;
 use migsim_policies::explain::Narrator;
-use migsim_workloads::registry;
-use migsim_workloads::{PrescribedSetting, Workload};
+use migsim_workloads::{PrescribedSetting, Workload, registry};
 
 /// An input file on which the results of an experiment depend.
 #[derive(Clone, Debug, PartialEq, Eq)]

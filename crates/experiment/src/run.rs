@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use serde_json::Map;
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
-use super::ledger::MakespanLedger;
-use super::plan::ReschedulingPlan;
-use super::resolve::Experiment;
-use super::starts::StaticPlacementMakespan;
-use migsim_base::error::{Error, InternalFault, Problem, catch_panic};
-use migsim_base::units::HostId;
+use super::{
+    ledger::MakespanLedger, plan::ReschedulingPlan, resolve::Experiment,
+    starts::StaticPlacementMakespan,
+};
+use migsim_base::{
+    error::{Error, InternalFault, Problem, catch_panic},
+    units::HostId,
+};
 use migsim_bsp::{Memo, MemoBudget, Recorder, RunOutcome, Scenario, Setup, simulate};
 use migsim_policies::{BarrierProbe, Measures, Never, Policy, SharedSnapshot};
 

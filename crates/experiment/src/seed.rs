@@ -14,8 +14,7 @@
 
 use serde_json::Value;
 
-use super::basis::CompleteSettings;
-use super::config::ExperimentConfig;
+use super::{basis::CompleteSettings, config::ExperimentConfig};
 use migsim_workloads::registry::Entry;
 
 /// The key of the seed of a run in an experiment; the seed of the application has the same key in the object `workload`.

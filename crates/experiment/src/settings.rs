@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use migsim_base::document::Document;
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::Document,
+    error::{Error, Problem},
+};
 
 /// A setting of one key of an experiment: the key, its value, and the source of the setting, usually a flag of the command line.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,15 +2,14 @@
 //!
 //! One [`SharedInputs`] serves any number of threads. A file that changes after it has been read is not read again.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::built_in;
-use migsim_base::document::Document;
-use migsim_base::error::Error;
-use migsim_base::memory::Limits;
-use migsim_platform::load::Loads;
-use migsim_platform::{self as platform, HostGrouping, LoadedPlatform};
+use migsim_base::{document::Document, error::Error, memory::Limits};
+use migsim_platform::{self as platform, HostGrouping, LoadedPlatform, load::Loads};
 
 /// Key of the cache of chains of built-in experiments: the value of the key `extends` of an experiment, and the application of
 /// this experiment.

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::config::ExperimentConfig;
-use migsim_base::error::Problem;
-use migsim_base::memory::{self, ExperimentSize, Limits};
+use migsim_base::{
+    error::Problem,
+    memory::{self, ExperimentSize, Limits},
+};
 use migsim_bsp::Scenario;
 use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;

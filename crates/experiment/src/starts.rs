@@ -1,8 +1,10 @@
 //! The default placement of the processes at the start of a run without a mapping, and the makespans of scenario i from other
 //! initial placements, with which the run is compared.
 
-use super::built_in;
-use super::config::{ExperimentConfig, MappingKey};
+use super::{
+    built_in,
+    config::{ExperimentConfig, MappingKey},
+};
 use migsim_platform::{LoadedPlatform, MappingRule};
 
 /// Returns whether a paper used the platform. On such a platform the initial placement is contiguous, and no other initial

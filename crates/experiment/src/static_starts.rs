@@ -11,12 +11,13 @@
 
 use rayon::prelude::*;
 
-use super::placement::{initial_placement_fits_memory, placement_by_mapping};
-use super::resolve::Experiment;
-use super::run::{Progress, Results};
-use super::starts::{StaticPlacementMakespan, is_paper_platform};
-use migsim_base::error::Error;
-use migsim_base::units::HostId;
+use super::{
+    placement::{initial_placement_fits_memory, placement_by_mapping},
+    resolve::Experiment,
+    run::{Progress, Results},
+    starts::{StaticPlacementMakespan, is_paper_platform},
+};
+use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, MappingRule};
 use migsim_policies::Never;

@@ -13,10 +13,11 @@
 
 use std::collections::BTreeMap;
 
-use super::resolve::Experiment;
-use super::run::Progress;
-use migsim_base::error::Error;
-use migsim_base::units::{Seconds, Time};
+use super::{resolve::Experiment, run::Progress};
+use migsim_base::{
+    error::Error,
+    units::{Seconds, Time},
+};
 use migsim_bsp::Scenario;
 use migsim_policies::trigger::{ListedCallsTrigger, best_balancings};
 

@@ -6,8 +6,8 @@
 //! opened again; a link with the name of the temporary file is therefore not followed. The temporary file is locked while it is
 //! written. If two processes write one file at the same time, the second is refused.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
 use std::{
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufWriter, ErrorKind, Seek, Write},
     path::{Path, PathBuf},
 };

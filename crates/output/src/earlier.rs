@@ -6,8 +6,8 @@
 //! another source is therefore never removed or replaced. Pages with other names (`migsim run --report`, `migsim report -o`)
 //! contain a mark that identifies their run.
 
-use std::fs::{self, File};
 use std::{
+    fs::{self, File},
     io::Read as _,
     path::{Component, Path, PathBuf},
 };

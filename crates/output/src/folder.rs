@@ -5,8 +5,8 @@
 //! that only one run at a time writes to a folder. A folder holds one run: when all files of a new run are complete, all files of
 //! the old run are removed ([`super::earlier`]). Files of two runs are thus never mixed.
 
-use std::fs::{self, File};
 use std::{
+    fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
 };

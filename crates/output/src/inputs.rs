@@ -3,8 +3,10 @@
 //! All names of files in `run.json` count from the folder. Files that are too large to be copied keep their place; the manifest
 //! states their SHA-256, as it does for all input files.
 
-use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
 
 use serde_json::Value;
 

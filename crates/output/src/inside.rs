@@ -1,7 +1,9 @@
 //! Protects against symbolic links in folders that come from other people: a link that points outside its folder is not followed.
 
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use migsim_base::{document::cannot_read_error, error::Problem};
 

@@ -74,8 +74,7 @@ pub use atomic_file::{Draft, output_file, write_file_atomically, write_file_name
 pub use csv_guard::protect_formula_like_text;
 pub use earlier::{check_page_is_of_same_run, check_settings_are_equal};
 pub use explain::{CallExplanation, EvaluatedCall, Overview, Question, describe_superstep_time};
-pub use folder::lock_folder;
-pub use folder::{PendingResults, RunFolder};
+pub use folder::{PendingResults, RunFolder, lock_folder};
 pub use html::escape_html;
 pub use inside::{path_refusing_outside_links, read_refusing_outside_links};
 pub use lb_data::VtLoadBalancingData;

@@ -1,7 +1,9 @@
 //! Writes text files of many lines through a large buffer, with numbers that have no exponent.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+};
 
 const BUFFER_BYTES: usize = 1 << 18;
 

@@ -3,8 +3,7 @@
 //! The summary contains the clusters with their number of hosts, the links between clusters, and the links that each pair of
 //! clusters uses. It does not replace the platform file, whose hash is in the manifest.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,10 @@
 //! The critical path (the chain of activities that determines the makespan) as rows of a table: `path.csv` of a run folder, which
 //! the report page and the explanations read.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
 use serde::Deserialize;
 

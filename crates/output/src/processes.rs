@@ -1,9 +1,9 @@
 //! Writes the table `processes.csv` during the simulation: the times in which each process computes, communicates, and waits for
 //! messages in each superstep.
 
-use super::activity::COLUMNS;
 use super::{
-    Draft, RunFolder, folder::processes_part_name, lines::LineWriter, protect_formula_like_text,
+    Draft, RunFolder, activity::COLUMNS, folder::processes_part_name, lines::LineWriter,
+    protect_formula_like_text,
 };
 use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::{Recorder, Scenario};

@@ -5,8 +5,7 @@
 //! does not know are ignored, so that folders of later versions and folders with columns of the user can be read.
 //! Data that only a report needs is read elsewhere (`report/page_data.rs`).
 
-use std::fmt::Display;
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 use serde::{
     Deserialize,

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::table_format::{Cell, Table, number_column, text_column};
-use migsim_base::{quantities::format_percent, quantities::format_seconds};
+use migsim_base::quantities::{format_percent, format_seconds};
 use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
 
 /// Smallest difference between two makespans \[%\] that is expressed as a multiple (`2.0 times as long`) instead of a percentage.

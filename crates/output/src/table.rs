@@ -1,7 +1,7 @@
 //! Describes the results of an experiment for users: the table of scenarios, and the migrations of each rescheduling call.
 
-use super::placed::StartsByCluster;
 use super::{
+    placed::StartsByCluster,
     read::application_title,
     records::{decided_moves, describe_scenario},
     starts,

@@ -85,8 +85,7 @@ fn answer_to_question(one: Ambiguity, experiment: &Experiment) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changes::experiment_document;
-    use crate::{PAPERS, Paper};
+    use crate::{PAPERS, Paper, changes::experiment_document};
     use migsim_experiment::{Layers, Limits};
 
     fn experiment(paper: &Paper) -> Option<Experiment> {

@@ -1,8 +1,7 @@
 //! Rescheduling calls of a simulated run in the terms of the papers: supersteps and processes are counted from 1, and clusters
 //! and hosts have names.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value;
 

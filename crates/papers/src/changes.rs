@@ -6,8 +6,10 @@
 
 use serde_json::Value;
 
-use migsim_base::document::Document;
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::Document,
+    error::{Error, Problem},
+};
 use migsim_experiment::{
     KeySetting, SharedInputs, built_in_names, find_built_in_experiment, value_at_path,
     value_at_path_mut,

@@ -4,8 +4,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::facts::{Claim, Expectation, Measure, Summary, Test, expand_list_values};
-use super::runs::{FinishedRun, Runs, scenario_of_config};
+use super::{
+    facts::{Claim, Expectation, Measure, Summary, Test, expand_list_values},
+    runs::{FinishedRun, Runs, scenario_of_config},
+};
 use migsim_base::error::Error;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Progress, Results};

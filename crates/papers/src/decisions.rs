@@ -12,8 +12,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::calls::{Calls, PaperCall, PaperMove};
-use super::facts::{CallSchedule, PublishedDecision};
+use super::{
+    calls::{Calls, PaperCall, PaperMove},
+    facts::{CallSchedule, PublishedDecision},
+};
 
 /// Agreement of a simulated decision with the published decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -18,8 +18,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
-use super::reproduce::PaperResults;
+use super::{
+    cells::{CellResult, column_name, median, pairs_with_scenario_i},
+    reproduce::PaperResults,
+};
 
 /// Relative errors (fractions) for the three counts of reproduced effects.
 pub const ERROR_BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];

@@ -7,8 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use super::cells::{CellResult, differences_from_i};
-use super::reproduce::PaperResults;
+use super::{
+    cells::{CellResult, differences_from_i},
+    reproduce::PaperResults,
+};
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::{
     ChartRow, Dot, DotRowChart, Drawing, Figure, FigureStyle, LegendSeries, Mark, RowGroup,

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::claims::{
-    ClaimCheck, check_repetition, decide, largest, number, try_map, votes_and_alphas,
+use super::{
+    claims::{ClaimCheck, check_repetition, decide, largest, number, try_map, votes_and_alphas},
+    facts::{Config, TableCell},
+    runs::{FinishedRun, Paper, PaperCase, Runs},
 };
-use super::facts::{Config, TableCell};
-use super::runs::{FinishedRun, Paper, PaperCase, Runs};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 

@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::claims::{ClaimCheck, check_repetition, decide, is_increasing, try_map, with_moves};
-use super::facts::{Config, TableCell};
-use super::runs::{FinishedRun, Paper, PaperCase, Runs};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId};
+use super::{
+    claims::{ClaimCheck, check_repetition, decide, is_increasing, try_map, with_moves},
+    facts::{Config, TableCell},
+    runs::{FinishedRun, Paper, PaperCase, Runs},
+};
+use migsim_base::{
+    error::Error,
+    units::{HostId, ProcessId},
+};
 use migsim_bsp::Scenario;
 
 const SWITCHED_OFF: &str = "The sizes of messages are switched off: an element has 0 bytes, so that only latencies count. The transfer of \

@@ -10,14 +10,15 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::PAPERS;
-use super::cells::median;
-use super::changes::Changes;
-use super::changes::experiment_document;
-use super::effects::count_near_effects;
-use super::reproduce::{read_facts, simulate_and_compare_all};
-use super::runs::{Paper, Runs};
-use super::text::matching_and_checkable;
+use super::{
+    PAPERS,
+    cells::median,
+    changes::{Changes, experiment_document},
+    effects::count_near_effects,
+    reproduce::{read_facts, simulate_and_compare_all},
+    runs::{Paper, Runs},
+    text::matching_and_checkable,
+};
 use migsim_base::error::Error;
 use migsim_experiment::{COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, Registry};
 

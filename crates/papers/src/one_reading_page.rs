@@ -1,13 +1,15 @@
 //! Creates the page `results/one-reading.md`: the rules of each paper applied to every other paper, the common rule sets, and
 //! rescheduling calls that cost only their messages.
 
-use super::markdown::{push_table, put};
-use super::one_reading::{
-    COST_RULE_SETS, RuleSetResult, option_differences, papers_with_runs, rule_set_names,
+use super::{
+    markdown::{push_table, put},
+    one_reading::{
+        COST_RULE_SETS, RuleSetResult, option_differences, papers_with_runs, rule_set_names,
+    },
+    page::ResultsFile,
+    pages::json_with_rounded_numbers,
+    reproduce::read_facts,
 };
-use super::page::ResultsFile;
-use super::pages::json_with_rounded_numbers;
-use super::reproduce::read_facts;
 use migsim_base::error::Error;
 
 const ONE_READING: &str = "# One reading

@@ -2,14 +2,16 @@
 
 use serde_json::Value;
 
-use super::decisions::{DecisionResult, Verdict};
-use super::effects::{effect_counts, effect_text};
-use super::figures::{draw_figures, figure_names};
-use super::markdown::{escape_cell, push_table, put};
-use super::page::ResultsFile;
-use super::readme::{note_cell, push_contradiction_table, push_effect_table, readme_page};
-use super::reproduce::{ClaimResult, PaperResults, Reproduction};
-use super::text::summary_sentence;
+use super::{
+    decisions::{DecisionResult, Verdict},
+    effects::{effect_counts, effect_text},
+    figures::{draw_figures, figure_names},
+    markdown::{escape_cell, push_table, put},
+    page::ResultsFile,
+    readme::{note_cell, push_contradiction_table, push_effect_table, readme_page},
+    reproduce::{ClaimResult, PaperResults, Reproduction},
+    text::summary_sentence,
+};
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::FigureStyle;
 

@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::cells::median;
-use super::claim_counts::{ClaimCounts, count_claims_of_papers};
-use super::decisions::Verdict;
-use super::effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
-use super::facts::Contradiction;
-use super::markdown::{escape_cell, push_table, put};
-use super::reproduce::{PaperResults, Reproduction};
-use super::text::ReproductionTotals;
+use super::{
+    cells::median,
+    claim_counts::{ClaimCounts, count_claims_of_papers},
+    decisions::Verdict,
+    effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text},
+    facts::Contradiction,
+    markdown::{escape_cell, push_table, put},
+    reproduce::{PaperResults, Reproduction},
+    text::ReproductionTotals,
+};
 
 const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
 

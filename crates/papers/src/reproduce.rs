@@ -6,24 +6,26 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ambiguities::{Answer, answers_to_ambiguities};
-use super::calls::Calls;
-use super::cells::CellResult;
-use super::changes::Changes;
-use super::claim_counts::ClaimCounts;
-use super::claims::{ClaimOutcome, run_test};
-use super::decisions::{
-    DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs,
-    result_of_decision_check,
+use super::{
+    PAPERS, Paper,
+    ambiguities::{Answer, answers_to_ambiguities},
+    calls::Calls,
+    cells::CellResult,
+    changes::Changes,
+    claim_counts::ClaimCounts,
+    claims::{ClaimOutcome, run_test},
+    decisions::{
+        DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs,
+        result_of_decision_check,
+    },
+    effects::{Effect, effects_in_tables},
+    facts::{
+        Claim, Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell,
+        expand_list_values,
+    },
+    runs::{PaperCase, Runs, scenario_of_config},
+    unreported::{UnreportedMoves, count_unreported_moves},
 };
-use super::effects::{Effect, effects_in_tables};
-use super::facts::{
-    Claim, Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell,
-    expand_list_values,
-};
-use super::runs::{PaperCase, Runs, scenario_of_config};
-use super::unreported::{UnreportedMoves, count_unreported_moves};
-use super::{PAPERS, Paper};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Progress, built_in_names};

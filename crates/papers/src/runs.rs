@@ -1,16 +1,19 @@
 //! The runs of a paper: its experiments with their settings. Each run is simulated at most once.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use serde_json::Value;
 
-use super::calls::{Calls, PaperMove, calls_of_scenario};
-use super::changes::{Changes, experiment_document};
-use super::claims::ClaimCheck;
-use super::facts::{Config, TableCell};
-use migsim_base::error::Error;
-use migsim_base::units::HostId;
+use super::{
+    calls::{Calls, PaperMove, calls_of_scenario},
+    changes::{Changes, experiment_document},
+    claims::ClaimCheck,
+    facts::{Config, TableCell},
+};
+use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{
     Experiment, KeySetting, Layers, Limits, Progress, Registry, Results, SharedInputs,

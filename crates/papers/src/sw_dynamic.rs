@@ -7,20 +7,23 @@
 //! In section 5.1, the power of all clusters is constant (experiment `sw-dynamic-static`). In section 5.2 and Table 2, the
 //! clusters D and E lose half of their power t seconds after the start (experiment `sw-dynamic`, with one platform for each t).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::{Map, Value, json};
 
-use super::calls::PaperMove;
-use super::claims::{
-    ClaimCheck, check_messages_to_next, check_repetition, check_superstep_counts, decide, largest,
-    mean, number, rounds_to_published, try_map, votes_and_alphas,
+use super::{
+    calls::PaperMove,
+    claims::{
+        ClaimCheck, check_messages_to_next, check_repetition, check_superstep_counts, decide,
+        largest, mean, number, rounds_to_published, try_map, votes_and_alphas,
+    },
+    facts::Config,
+    runs::{FinishedRun, Paper, PaperCase, Runs},
 };
-use super::facts::Config;
-use super::runs::{FinishedRun, Paper, PaperCase, Runs};
-use migsim_base::error::Error;
-use migsim_base::units::HostId;
+use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::{Recorder, Scenario};
 use migsim_experiment::{Experiment, Progress};
 use migsim_platform as platform;

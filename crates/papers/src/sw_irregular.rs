@@ -1,17 +1,18 @@
 //! The paper on irregular Smith-Waterman: da Rosa Righi et al., *Applying Processes Rescheduling over Irregular BSP Application*.
 //! The reproduction covers its table of times, its decisions, and its 37 claims.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
 
-use super::claims::{
-    ClaimCheck, check_messages_to_next, check_superstep_counts, decide, is_increasing, number,
-    rounds_to_published, try_map, with_moves,
+use super::{
+    claims::{
+        ClaimCheck, check_messages_to_next, check_superstep_counts, decide, is_increasing, number,
+        rounds_to_published, try_map, with_moves,
+    },
+    facts::Config,
+    runs::{FinishedRun, Paper, PaperCase, Runs},
 };
-use super::facts::Config;
-use super::runs::{FinishedRun, Paper, PaperCase, Runs};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 

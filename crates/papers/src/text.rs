@@ -1,13 +1,15 @@
 //! Texts on the results of a reproduction: its totals in a sentence, and its pages for a terminal.
 
-use super::cells::median;
-use super::claim_counts::ClaimCounts;
-use super::decisions::{DecisionKind, Verdict};
-use super::effects::effect_counts;
-use super::markdown::put;
-use super::pages::paper_page;
-use super::readme::push_effect_table;
-use super::reproduce::{PaperResults, Reproduction};
+use super::{
+    cells::median,
+    claim_counts::ClaimCounts,
+    decisions::{DecisionKind, Verdict},
+    effects::effect_counts,
+    markdown::put,
+    pages::paper_page,
+    readme::push_effect_table,
+    reproduce::{PaperResults, Reproduction},
+};
 
 /// Formats the results of all papers for a terminal: the pages of the papers, shortened to what is not reproduced, and a summary.
 pub fn terminal_text(reproduction: &Reproduction) -> String {

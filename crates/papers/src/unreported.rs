@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::calls::PaperCall;
-use super::decisions::reports_move_near_call;
-use super::facts::PublishedDecision;
+use super::{calls::PaperCall, decisions::reports_move_near_call, facts::PublishedDecision};
 
 /// Numbers of reported and of unreported moves in scenario iii of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -10,16 +10,22 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::claims::{ClaimCheck, ClaimOutcome, decide, largest};
-use super::runs::{Paper, PaperCase};
-use migsim_base::error::Error;
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, Seconds, Time};
+use super::{
+    claims::{ClaimCheck, ClaimOutcome, decide, largest},
+    runs::{Paper, PaperCase},
+};
+use migsim_base::{
+    error::Error,
+    random::{Stream, StreamPurpose},
+    units::{Bytes, BytesPerSecond, HostId, Instructions, Seconds, Time},
+};
 use migsim_bsp::{Measures, Policy, Traffic, View};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Profile};
-use migsim_policies::migbsp_2007::{MigrationMetrics, relative_to_maximum};
-use migsim_policies::{MigBsp2007, MigBsp2007Config};
+use migsim_policies::{
+    MigBsp2007, MigBsp2007Config,
+    migbsp_2007::{MigrationMetrics, relative_to_maximum},
+};
 
 pub(super) const PAPER: Paper = Paper {
     name: "wsppd2007",

@@ -4,15 +4,18 @@
 //! The reader of the JSON format and the reader of SimGrid's `<cluster>` elements use this module. Both readers estimate the
 //! memory that the simulator needs for the platform before they allocate this memory.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc};
 
-use super::router_paths::{MAX_TABLE_CLUSTERS, RouterPaths};
-use super::{Cluster, ClusterPath, Host, Link, Platform, Routes};
-use migsim_base::error::Problem;
-use migsim_base::memory::Limits;
-use migsim_base::units::{ClusterId, HostId, LinkId};
-use migsim_base::words::format_count;
+use super::{
+    Cluster, ClusterPath, Host, Link, Platform, Routes,
+    router_paths::{MAX_TABLE_CLUSTERS, RouterPaths},
+};
+use migsim_base::{
+    error::Problem,
+    memory::Limits,
+    units::{ClusterId, HostId, LinkId},
+    words::format_count,
+};
 
 /// Maximum number of hosts that a platform may have; a larger platform is refused.
 pub(super) const MAX_HOSTS: u64 = 50_000_000;

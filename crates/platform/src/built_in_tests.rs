@@ -1,7 +1,6 @@
 //! Tests of the built-in platforms: the machine of the papers, and the origins of all values.
 
-use super::format::PlatformFile;
-use super::open;
+use super::{format::PlatformFile, open};
 use migsim_base::document::Document;
 
 #[test]

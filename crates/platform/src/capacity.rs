@@ -7,8 +7,7 @@
 //! `u_1(t)`, `u_2(t)`, ... are the shares of the capacity that the background loads take at time t. The factors are multiplied in
 //! this order, so that a load yields bit for bit the same capacity as a profile whose values are these products.
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::profile::{BufferedSteps, Profile};
 use migsim_base::error::Error;

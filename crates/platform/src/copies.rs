@@ -5,8 +5,7 @@
 //! ```
 
 use super::format::PlatformFile;
-use migsim_base::document::Document;
-use migsim_base::error::Error;
+use migsim_base::{document::Document, error::Error};
 
 /// Maximum number of copies in a platform file, summed over all entries. A copy of a cluster with several groups of hosts counts
 /// once for each group.

@@ -5,13 +5,15 @@
 
 use serde_json::Value;
 
-use super::built_in::built_in_platforms;
-use super::read::from_json_within_limits;
-use super::simgrid::from_simgrid_within_limits;
-use super::{LoadedPlatform, from_json};
-use migsim_base::document::{FileKind, path_of_text, read_text};
-use migsim_base::error::{Error, Problem};
-use migsim_base::memory::Limits;
+use super::{
+    LoadedPlatform, built_in::built_in_platforms, from_json, read::from_json_within_limits,
+    simgrid::from_simgrid_within_limits,
+};
+use migsim_base::{
+    document::{FileKind, path_of_text, read_text},
+    error::{Error, Problem},
+    memory::Limits,
+};
 
 /// Reads the platform `name`: from the file with that path, else from `platforms/<name>`, else from the built-in platforms. The
 /// suffix `.json` may be left out. SimGrid XML is recognised by its first character, `<`.

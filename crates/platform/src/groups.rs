@@ -7,16 +7,22 @@
 //! node-1,west
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use std::str::FromStr;
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    str::FromStr,
+    sync::Arc,
+};
 
-use super::row::{rows_below_heading, table_error};
-use super::{Cluster, Host, Platform, Routes};
-use migsim_base::document::{FileKind, read_text};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::ClusterId;
+use super::{
+    Cluster, Host, Platform, Routes,
+    row::{rows_below_heading, table_error},
+};
+use migsim_base::{
+    document::{FileKind, read_text},
+    error::{Error, Problem},
+    units::ClusterId,
+};
 
 /// The user's choice of how the hosts of a platform of nested zones are grouped into clusters (flag `--clusters`).
 #[derive(Clone, Debug, PartialEq, Eq)]

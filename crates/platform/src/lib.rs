@@ -62,21 +62,20 @@ use std::collections::BTreeMap;
 pub use assemble::estimated_platform_bytes;
 pub use built_in::built_in_platforms;
 pub use capacity::BackgroundLoad;
-pub use find::{display_name, is_experiment_text, is_json_text};
-pub use find::{open, open_within_limits};
+pub use find::{display_name, is_experiment_text, is_json_text, open, open_within_limits};
 pub use format::schema;
 pub use groups::{GroupingRule, HostGrouping};
 pub use mapping::{Mapping, MappingRule};
 pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
-pub use profile::SHORTEST_PERIOD;
-pub use profile::{BufferedSteps, Profile, ProfileSteps, StepFunctionIntegral, Steps};
+pub use profile::{
+    BufferedSteps, Profile, ProfileSteps, SHORTEST_PERIOD, StepFunctionIntegral, Steps,
+};
 pub use read::from_json;
 pub use router_paths::RouterPaths;
-pub use simgrid::ZoneTreeText;
-pub use simgrid::read_profile;
-pub use simgrid::{SimgridExport, from_simgrid, to_simgrid, to_simgrid_as_read};
-pub use zones::Zones;
-pub use zones::{DefinedRoute, ZoneMember, ZoneOutline};
+pub use simgrid::{
+    SimgridExport, ZoneTreeText, from_simgrid, read_profile, to_simgrid, to_simgrid_as_read,
+};
+pub use zones::{DefinedRoute, ZoneMember, ZoneOutline, Zones};
 
 /// A platform that was read from a file, with the description, origins and other properties of that file.
 #[derive(Clone, Debug)]

@@ -1,17 +1,21 @@
 //! The data model of a platform: clusters of hosts, links, and the route between any two hosts.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use std::sync::Arc;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    sync::Arc,
+};
 
-use super::capacity::{BackgroundLoad, Capacity};
-use super::profile::{BufferedSteps, Profile};
-use super::router_paths::RouterPaths;
-use super::zones::Zones;
-use migsim_base::error::Error;
-use migsim_base::units::{
-    Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
+use super::{
+    capacity::{BackgroundLoad, Capacity},
+    profile::{BufferedSteps, Profile},
+    router_paths::RouterPaths,
+    zones::Zones,
+};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds},
 };
 
 /// A complete and checked platform: clusters of hosts, joined by links.
@@ -554,8 +558,10 @@ impl Platform {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{from_json, from_simgrid, to_simgrid};
-    use super::*;
+    use super::{
+        super::{from_json, from_simgrid, to_simgrid},
+        *,
+    };
 
     #[test]
     fn messages_inside_a_host_share_the_loopback_of_its_cluster() {

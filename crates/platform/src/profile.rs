@@ -5,11 +5,9 @@
 //! multiplies the speed of the host; the values of bandwidth and latency profiles replace the bandwidth and latency of the link.
 //! These rules are the rules of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use migsim_base::error::Problem;
-use migsim_base::units::Seconds;
+use migsim_base::{error::Problem, units::Seconds};
 
 /// Minimum period after which a profile may repeat \[s\]. The limit exists because the program simulates every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;

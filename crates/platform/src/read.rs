@@ -6,15 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assemble::Assembly;
-use super::built_in::equal_built_in_platform;
-use super::copies::{self, CopySources};
-use super::format::{LinkValues, PlatformFile};
-use super::{Link, LoadedPlatform, zone_file};
-use migsim_base::document::{Document, MOST_PROBLEMS, limit_problems, sha256};
-use migsim_base::error::{Error, Problem};
-use migsim_base::memory::Limits;
-use migsim_base::units::LinkId;
+use super::{
+    Link, LoadedPlatform,
+    assemble::Assembly,
+    built_in::equal_built_in_platform,
+    copies::{self, CopySources},
+    format::{LinkValues, PlatformFile},
+    zone_file,
+};
+use migsim_base::{
+    document::{Document, MOST_PROBLEMS, limit_problems, sha256},
+    error::{Error, Problem},
+    memory::Limits,
+    units::LinkId,
+};
 
 /// Reads a platform in the format `migsim-platform-1`, with clusters or a tree of zones; `source` is the name of the file in
 /// messages.

@@ -1,16 +1,17 @@
 //! Reads the hosts of each cluster of a platform in JSON: equal hosts, or groups of equal hosts that share the network of their
 //! cluster.
 
-use super::assemble::{
-    ClusterDescription, HostGroup, check_platform_size, estimated_bytes_of_hosts,
-    estimated_bytes_of_paths,
+use super::{
+    assemble::{
+        ClusterDescription, HostGroup, check_platform_size, estimated_bytes_of_hosts,
+        estimated_bytes_of_paths,
+    },
+    format::{ClusterEntry, GroupEntry, LinkValues, NetworkKind},
+    model::{Host, Link},
+    read::PlatformLoader,
+    read_profiles::ProfileQuantity,
 };
-use super::format::{ClusterEntry, GroupEntry, LinkValues, NetworkKind};
-use super::model::{Host, Link};
-use super::read::PlatformLoader;
-use super::read_profiles::ProfileQuantity;
-use migsim_base::memory::Limits;
-use migsim_base::units::ClusterId;
+use migsim_base::{memory::Limits, units::ClusterId};
 
 /// Returns the groups of equal hosts of a cluster, each with the beginning of its keys in the entry of the cluster; the hosts of a
 /// cluster without groups form one group. A missing value is replaced by a default, because `check_hosts` has already reported it

@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Platform;
-use super::format::{ClusterEntry, LinkEntry};
-use super::read::PlatformLoader;
-use super::router_paths::{ClusterAttachment, FileRoutes, RouterPaths};
-use super::shortest::RouterGraph;
+use super::{
+    Platform,
+    format::{ClusterEntry, LinkEntry},
+    read::PlatformLoader,
+    router_paths::{ClusterAttachment, FileRoutes, RouterPaths},
+    shortest::RouterGraph,
+};
 use migsim_base::units::{HostId, LinkId, Seconds};
 
 /// Latency that the file states for each pair of clusters \[s\], with the index of its entry in the file. The key is the pair of

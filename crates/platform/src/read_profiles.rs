@@ -1,10 +1,10 @@
 //! Reads the profiles of a platform in JSON. Profiles of speeds, bandwidths and latencies have the same form.
 
-use super::Profile;
-use super::format::StepValue;
-use super::read::PlatformLoader;
-use migsim_base::error::Problem;
-use migsim_base::units::{BytesPerSecond, Seconds};
+use super::{Profile, format::StepValue, read::PlatformLoader};
+use migsim_base::{
+    error::Problem,
+    units::{BytesPerSecond, Seconds},
+};
 
 /// Quantity that the values of a profile express: fractions of the nominal speed, bandwidths or latencies.
 #[derive(Clone, Copy)]

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 
 use super::{Host, Platform, from_json};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, HostId},
+};
 
 /// Platform of four clusters: a and b at router R1, c (with a shared medium) at R2, d at R3; links join the routers in a
 /// triangle.

@@ -6,11 +6,12 @@
 //! tree of routers. Otherwise the path is taken from the tree of shortest paths that starts at one end of the path; this tree is
 //! computed when it is first needed.
 
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, sync::OnceLock};
 
-use super::ClusterPath;
-use super::shortest::{RouterForest, RouterGraph, ShortestPathTree};
+use super::{
+    ClusterPath,
+    shortest::{RouterForest, RouterGraph, ShortestPathTree},
+};
 use migsim_base::units::{ClusterId, LinkId, Seconds};
 
 pub(super) type FileRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
@@ -214,8 +215,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::assemble::estimated_platform_bytes;
-    use crate::{Routes, from_json};
+    use crate::{Routes, assemble::estimated_platform_bytes, from_json};
     use migsim_base::random::{Stream, StreamPurpose};
 
     /// Returns clusters at random routers, joined by `extra` links beyond those of a tree or of several trees; every third link is duplex.

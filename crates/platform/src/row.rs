@@ -1,7 +1,9 @@
 //! Rows of tables in CSV: fields with their positions.
 
-use migsim_base::document::{FileKind, Separator, limit_problems};
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::{FileKind, Separator, limit_problems},
+    error::{Error, Problem},
+};
 
 /// One line of a table in a file, split into its fields.
 pub(crate) struct Row<'t> {

@@ -4,8 +4,7 @@
 //! taken; if the numbers of links are also the same, the link that comes first in the file decides. A path is computed in one
 //! direction only; the path back is its reverse, so that both directions use the same links.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use migsim_base::units::LinkId;
 

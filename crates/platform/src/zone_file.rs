@@ -7,22 +7,24 @@
 //! A platform in JSON therefore has the same routes as the same platform in `SimGrid`'s format, and its export to SimGrid is this
 //! translation.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::Arc,
+};
 
-use super::LoadedPlatform;
-use super::format::{ProfileEntry, StepValue};
-use super::simgrid::{
-    FILE_BEGINNING, ZoneTreeText, escape_xml_attribute, from_simgrid_translation,
+use super::{
+    LoadedPlatform,
+    format::{ProfileEntry, StepValue},
+    simgrid::{FILE_BEGINNING, ZoneTreeText, escape_xml_attribute, from_simgrid_translation},
+    zone_format::{Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink, ZoneRouteEntry, ZonesFile},
 };
-use super::zone_format::{
-    Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink, ZoneRouteEntry, ZonesFile,
+use migsim_base::{
+    document::{Document, sha256},
+    error::Error,
+    memory::Limits,
+    units::{BytesPerSecond, Seconds},
 };
-use migsim_base::document::{Document, sha256};
-use migsim_base::error::Error;
-use migsim_base::memory::Limits;
-use migsim_base::units::{BytesPerSecond, Seconds};
 
 /// Whether a JSON document describes a platform as a tree of zones, of any version of the format.
 pub(super) fn is_zone_file(document: &Document) -> bool {

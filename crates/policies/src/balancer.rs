@@ -16,18 +16,22 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::explain::{
-    DecisionRecord, ExplainContext, Narrator, NoMoveReason, ScoreHeadings, explanation_fields,
+use super::{
+    CallProcedure, Candidate, Decision, Migration, Policy, View,
+    explain::{
+        DecisionRecord, ExplainContext, Narrator, NoMoveReason, ScoreHeadings, explanation_fields,
+    },
+    strategy::{Assignment, HostPaths, Instance, Strategy, StrategyKind},
+    window::{Forecast, LoadWindow},
 };
-use super::strategy::{Assignment, HostPaths, Instance, Strategy, StrategyKind};
-use super::window::{Forecast, LoadWindow};
-use super::{CallProcedure, Candidate, Decision, Migration, Policy, View};
-use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::PluginKind as _;
-use migsim_base::quantities::format_time;
-use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, BytesPerSecond, HostId, Seconds};
-use migsim_base::words::format_count;
+use migsim_base::{
+    error::{Error, Problem},
+    plugin::PluginKind as _,
+    quantities::format_time,
+    random::Stream,
+    units::{Bytes, BytesPerSecond, HostId, Seconds},
+    words::format_count,
+};
 use migsim_platform::{Platform, Route};
 
 /// A policy that places processes as a strategy decides. It never requests a rescheduling call itself, because its trigger does
@@ -426,11 +430,11 @@ impl Narrator for BalancerNarrator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measures;
-    use crate::strategy::RotateOptions;
-    use crate::testing::test_view;
-    use migsim_base::random::StreamPurpose;
-    use migsim_base::units::{Instructions, ProcessId};
+    use crate::{Measures, strategy::RotateOptions, testing::test_view};
+    use migsim_base::{
+        random::StreamPurpose,
+        units::{Instructions, ProcessId},
+    };
 
     use migsim_bsp::Message;
     fn rotate() -> StrategyPolicy {

@@ -22,14 +22,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::balancer::{BalancerNarrator, decide_by_assignment};
-use super::entry::NEVER;
-use super::explain::Narrator;
-use super::strategy::{self, Assignment, Gather, Instance, Strategy};
-use super::window::LoadWindow;
-use super::{Decision, Policy, PolicyOptions, View};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
+use super::{
+    Decision, Policy, PolicyOptions, View,
+    balancer::{BalancerNarrator, decide_by_assignment},
+    entry::NEVER,
+    explain::Narrator,
+    strategy::{self, Assignment, Gather, Instance, Strategy},
+    window::LoadWindow,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+};
 
 /// The options of the policy `bandit`, which chooses a strategy for each call by the results of earlier calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

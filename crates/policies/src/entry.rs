@@ -2,18 +2,21 @@
 //! options.
 
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use super::balancer::{BalancerNarrator, StrategyPolicy};
-use super::explain::{Narrator, PlainNarrator};
-use super::strategy;
-use super::window::Forecast;
-use super::{Never, Policy};
-use migsim_base::document;
-use migsim_base::error::Error;
-use migsim_base::plugin::{self, OptionFlag, PluginFactory};
+use super::{
+    Never, Policy,
+    balancer::{BalancerNarrator, StrategyPolicy},
+    explain::{Narrator, PlainNarrator},
+    strategy,
+    window::Forecast,
+};
+use migsim_base::{
+    document,
+    error::Error,
+    plugin::{self, OptionFlag, PluginFactory},
+};
 
 /// The name of the policy that never moves a process.
 pub const NEVER: &str = "never";

@@ -38,8 +38,10 @@ mod window;
 pub use authors_2015::{Authors2015, Authors2015Config};
 pub use balancer::STAYED_FOR_MEMORY_KEY;
 pub use bandit::BanditOptions;
-pub use entry::{Entry, NEVER, PolicyKind, PolicyOptions, Table};
-pub use entry::{entry_from_maker, entry_from_strategy, table_entry};
+pub use entry::{
+    Entry, NEVER, PolicyKind, PolicyOptions, Table, entry_from_maker, entry_from_strategy,
+    table_entry,
+};
 pub use exec::{
     ExecOptions, is_answer_awaited, log_error_output_to, mentions_exec, name_with_program,
     program_of,
@@ -55,8 +57,7 @@ pub use migsim_bsp::{
 };
 pub use migsim_strategies as strategy;
 pub use probe::{BarrierProbe, SharedSnapshot};
-pub use registry::DEFAULT_POLICY;
-pub use registry::standard;
+pub use registry::{DEFAULT_POLICY, standard};
 pub use replay::{ForcedMove, ReplayConfig};
 pub use triggered::TriggeredPolicy;
 pub use ulba::UlbaOptions;

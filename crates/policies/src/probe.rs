@@ -9,13 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::balancer::{CoreNumbering, call_with_instance, movable_processes};
-use super::strategy::Instance;
-use super::window::LoadWindow;
-use super::{Decision, Policy, View};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, Seconds};
+use super::{
+    Decision, Policy, View,
+    balancer::{CoreNumbering, call_with_instance, movable_processes},
+    strategy::Instance,
+    window::LoadWindow,
+};
+use migsim_base::{
+    error::Error,
+    random::Stream,
+    units::{Bytes, Seconds},
+};
 
 /// A variable shared between a probe and its caller: the probe writes the state at a barrier into it as JSON; `None` until then.
 pub type SharedSnapshot = Arc<Mutex<Option<Value>>>;

@@ -1,11 +1,11 @@
 //! The table of built-in policies, one row each. Help texts, listings, schemas and error messages derive from this table.
 
-use super::entry::{NEVER, Table, entry_from_strategy, table_entry};
-use super::exec::EXEC;
-use super::strategy;
 use super::{
     Authors2015Config, BanditOptions, ExecOptions, MigBsp2007Config, MigBspConfig, Never,
     ReplayConfig, UlbaOptions,
+    entry::{NEVER, Table, entry_from_strategy, table_entry},
+    exec::EXEC,
+    strategy,
 };
 
 /// The name of the policy that an experiment uses by default.

@@ -8,18 +8,20 @@
 //! `calls.jsonl` of a run folder: then the calls of its scenario iii are repeated, each with the messages and operations that it had
 //! in that run. All results of such a run are marked with the policy name `replay`, since no policy has decided the moves.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::explain::RecordedMigration;
-use super::{CallProcedure, Decision, Migration, Policy, PolicyOptions, View};
-use migsim_base::document::{Document, read_text};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
-use migsim_base::units::{HostId, ProcessId, process_number, process_number_schema};
+use super::{
+    CallProcedure, Decision, Migration, Policy, PolicyOptions, View, explain::RecordedMigration,
+};
+use migsim_base::{
+    document::{Document, read_text},
+    error::{Error, Problem},
+    random::Stream,
+    units::{HostId, ProcessId, process_number, process_number_schema},
+};
 
 /// The options of the policy `replay`, which carries out the moves of a list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -201,8 +203,7 @@ fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<Ho
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measures;
-    use crate::testing::test_view;
+    use crate::{Measures, testing::test_view};
     use migsim_base::random::StreamPurpose;
 
     fn forced(process: u32, to: &str) -> ForcedMove {

@@ -12,13 +12,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::explain::{REASON_KEY, TRIGGER_KEY};
-use super::trigger::Reason;
-use super::trigger::{ObservedSuperstep, Trigger};
-use super::{Decision, Explain, Policy, View};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use super::{
+    Decision, Explain, Policy, View,
+    explain::{REASON_KEY, TRIGGER_KEY},
+    trigger::{ObservedSuperstep, Reason, Trigger},
+};
+use migsim_base::{error::Error, random::Stream, units::Seconds};
 
 /// A policy together with the trigger that requests its rescheduling calls.
 #[derive(Debug)]
@@ -190,10 +189,12 @@ impl Policy for TriggeredPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trigger::{
-        EveryOptions, MarquezOptions, MetaBalancerOptions, ProcassiniOptions, TriggerOptions,
+    use crate::{
+        Measures, Never, testing,
+        trigger::{
+            EveryOptions, MarquezOptions, MetaBalancerOptions, ProcassiniOptions, TriggerOptions,
+        },
     };
-    use crate::{Measures, Never, testing};
     use migsim_base::units::HostId;
 
     #[test]

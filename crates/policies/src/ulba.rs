@@ -26,16 +26,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::balancer::{BalancerNarrator, decide_by_assignment, movable_processes};
-use super::explain::Narrator;
-use super::strategy::{
-    Assignment, Instance, TentativePlacement, candidate_with_min_key, is_clearly_less,
-    range_problem, refuse_problems,
+use super::{
+    Decision, Policy, PolicyOptions, View,
+    balancer::{BalancerNarrator, decide_by_assignment, movable_processes},
+    explain::Narrator,
+    strategy::{
+        Assignment, Instance, TentativePlacement, candidate_with_min_key, is_clearly_less,
+        range_problem, refuse_problems,
+    },
+    window::{Forecast, LoadWindow},
 };
-use super::window::{Forecast, LoadWindow};
-use super::{Decision, Policy, PolicyOptions, View};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+};
 
 /// The options of the policy `ulba`, which anticipates the growth of loads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -17,8 +17,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::View;
-use super::strategy::PairMessages;
+use super::{View, strategy::PairMessages};
 use migsim_base::units::{Bytes, Instructions};
 
 /// The method by which the work of each process in the next superstep is predicted for strategies.

@@ -13,11 +13,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::optimum::{first_optimal_assignment, optimal_assignment};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    optimum::{first_optimal_assignment, optimal_assignment},
+};
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+    units::Seconds,
+};
 
 /// Options of the strategy `brute-force`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

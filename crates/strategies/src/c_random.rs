@@ -12,10 +12,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative,
+    room::{TentativePlacement, candidate_with_min_key, draw_random_hosts},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `c-random`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,8 +80,10 @@ impl Strategy for CRandomOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn one_process_goes_to_who_has_strictly_less() {

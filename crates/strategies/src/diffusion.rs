@@ -15,11 +15,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::processes_by_decreasing_work;
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_positive};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Gather, Instance, Strategy, StrategyOptions, check_positive,
+    greedy::processes_by_decreasing_work,
+    room::{TentativePlacement, is_clearly_less},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `diffusion`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -173,8 +174,10 @@ fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn processes_follow_the_flow() {

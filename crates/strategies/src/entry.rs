@@ -2,14 +2,11 @@
 //! options.
 
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::Strategy;
-use migsim_base::document;
-use migsim_base::error::Error;
-use migsim_base::plugin;
+use migsim_base::{document, error::Error, plugin};
 
 /// Options of a strategy, which a user sets under `policy.<name>` in an experiment file. The type also implements the strategy.
 pub trait StrategyOptions: Strategy + Serialize + DeserializeOwned + JsonSchema + 'static {

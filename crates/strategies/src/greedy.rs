@@ -21,14 +21,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{
-    LibraryHeap, Real, descending_order_and_comparisons, is_heavier, is_lighter, larger,
-    sort_counting_comparisons,
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    blocks::{
+        LibraryHeap, Real, descending_order_and_comparisons, is_heavier, is_lighter, larger,
+        sort_counting_comparisons,
+    },
+    room::{TentativePlacement, is_clearly_less},
 };
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `greedy`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -299,8 +300,10 @@ fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn the_largest_does_not_go_to_a_slow_empty_host() {

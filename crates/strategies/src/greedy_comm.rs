@@ -17,12 +17,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{CharmHeap, is_heavier, is_lighter};
-use super::greedy::{heap_path_comparisons, processes_by_decreasing_work};
-use super::room::{TentativePlacement, candidate_with_min_key};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    blocks::{CharmHeap, is_heavier, is_lighter},
+    check_not_negative,
+    greedy::{heap_path_comparisons, processes_by_decreasing_work},
+    room::{TentativePlacement, candidate_with_min_key},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `greedy-comm`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -264,8 +266,10 @@ impl GreedyCommOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
     use crate::{HostPaths, PairMessages};
     use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 

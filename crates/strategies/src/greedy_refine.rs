@@ -22,15 +22,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{PositionHeap, Real, descending_order_and_comparisons, larger};
-use super::greedy::{
-    self, TreeLbInput, heap_path_comparisons, operations_of_variant_ours,
-    processes_by_decreasing_work,
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    blocks::{PositionHeap, Real, descending_order_and_comparisons, larger},
+    check_positive,
+    greedy::{
+        self, TreeLbInput, heap_path_comparisons, operations_of_variant_ours,
+        processes_by_decreasing_work,
+    },
+    room::{TentativePlacement, is_clearly_less},
 };
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `greedy-refine`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -224,8 +226,10 @@ fn assign_charm8(instance: &Instance<'_>, tree: &TreeLbInput, tolerance: f64) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn processes_stay_where_the_makespan_of_greedy_allows() {

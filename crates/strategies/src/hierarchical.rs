@@ -26,15 +26,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::processes_by_decreasing_work;
-use super::room::{TentativePlacement, is_clearly_less};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
     StrategyOptions, check_not_negative,
+    greedy::processes_by_decreasing_work,
+    room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use migsim_base::{error::Error, random::Stream, units::Seconds};
 
 /// Options of the strategy `hierarchical`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -196,8 +194,10 @@ impl HierarchicalOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn a_flow_ends_at_the_shares_and_each_cluster_decides_for_itself() {

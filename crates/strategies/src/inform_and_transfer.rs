@@ -25,11 +25,12 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::load_blocks::LoadBlocks;
-use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative,
+    load_blocks::LoadBlocks,
+    room::{TentativePlacement, candidate_with_min_key, draw_random_hosts},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `inform-and-transfer`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -499,8 +500,10 @@ fn draw_host_by_gain(gains: &[(usize, f64)], random: &mut Stream) -> Option<usiz
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn only_what_lowers_the_larger_of_two_works_goes() {

@@ -45,8 +45,9 @@ pub use assignment::{Assignment, Gather};
 pub use brute_force::{BruteForceEdition, BruteForceOptions};
 pub use c_random::CRandomOptions;
 pub use diffusion::{DiffusionOptions, NeighbourTopology};
-pub use entry::strategy_entry;
-pub use entry::{StrategyEntry, StrategyKind, StrategyOptions, StrategyTable, Variant};
+pub use entry::{
+    StrategyEntry, StrategyKind, StrategyOptions, StrategyTable, Variant, strategy_entry,
+};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, MessageCostSource};
 pub use greedy_refine::{GreedyRefineEdition, GreedyRefineOptions};
@@ -68,8 +69,10 @@ pub use rotate::RotateOptions;
 pub use table::standard_table;
 pub use tempered::TemperedOptions;
 
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+};
 
 /// A load-balancing strategy, which decides on which host each process runs, from the state at a barrier.
 pub trait Strategy: fmt::Debug + Send {
@@ -144,8 +147,10 @@ pub fn refuse_problems(problems: Vec<Problem>) -> Result<(), Error> {
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use super::{Instance, StrategyOptions};
-    use migsim_base::random::{Stream, StreamPurpose};
-    use migsim_base::units::Seconds;
+    use migsim_base::{
+        random::{Stream, StreamPurpose},
+        units::Seconds,
+    };
 
     /// Returns an instance without background load: hosts with the given speeds, and processes with the given works \[s\], where
     /// process i runs on host `current[i]`.

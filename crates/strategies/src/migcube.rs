@@ -19,10 +19,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, candidate_with_min_key};
-use super::{Assignment, CallCostConstants, Gather, Instance, Strategy, StrategyOptions};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, CallCostConstants, Gather, Instance, Strategy, StrategyOptions,
+    room::{TentativePlacement, candidate_with_min_key},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `migcube`, which has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -162,8 +163,10 @@ fn best_metric_point(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn processes_near_the_best_candidate_go_to_the_emptier_cluster() {

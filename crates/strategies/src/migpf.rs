@@ -20,11 +20,12 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::load_blocks::LoadBlocks;
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, CallCostConstants, Instance, Strategy, StrategyOptions, check_positive};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, CallCostConstants, Instance, Strategy, StrategyOptions, check_positive,
+    load_blocks::LoadBlocks,
+    room::{TentativePlacement, is_clearly_less},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `migpf`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -243,8 +244,10 @@ impl<'a> MigrationPlan<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
     use crate::PairMessages;
     use migsim_base::units::Bytes;
 

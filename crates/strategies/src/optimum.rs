@@ -1,8 +1,7 @@
 //! Bounds with which the results of all strategies are compared: a lower bound for instances of any size, the best assignment of
 //! few processes, and the best schedule over few windows of supersteps.
 
-use super::Instance;
-use super::room::TentativePlacement;
+use super::{Instance, room::TentativePlacement};
 
 /// Returns a lower bound of the largest host time in a superstep \[s\], for any assignment of the processes of an instance.
 ///
@@ -216,8 +215,7 @@ pub fn optimal_schedule(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::instance_without_background;
-    use super::*;
+    use super::{super::testing::instance_without_background, *};
     use migsim_base::units::{Bytes, Seconds};
 
     #[test]

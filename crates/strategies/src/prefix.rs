@@ -15,13 +15,14 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, is_heavier, is_lighter};
-use super::greedy::heap_path_comparisons;
-use super::load_blocks::LoadBlocks;
-use super::room::{TentativePlacement, first_with_min_key, is_clearly_less};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    blocks::{LibraryHeap, is_heavier, is_lighter},
+    greedy::heap_path_comparisons,
+    load_blocks::LoadBlocks,
+    room::{TentativePlacement, first_with_min_key, is_clearly_less},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `prefix`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -161,8 +162,10 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn the_busiest_host_gives_until_nothing_helps() {

@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Assignment, Gather, Instance, check_positive};
-use migsim_base::error::Error;
-use migsim_base::units::Seconds;
+use migsim_base::{error::Error, units::Seconds};
 
 /// Constants of the cost model of a rescheduling call: times of messages and operations that the state at a barrier does not
 /// contain.

@@ -10,10 +10,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts, is_clearly_less};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative,
+    room::{TentativePlacement, candidate_with_min_key, draw_random_hosts, is_clearly_less},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `receiver-initiated`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,8 +95,10 @@ impl Strategy for ReceiverInitiatedOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn an_idle_host_steals_what_helps_most() {

@@ -14,11 +14,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{CharmHeap, is_heavier};
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    blocks::{CharmHeap, is_heavier},
+    check_positive,
+    room::{TentativePlacement, is_clearly_less},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `refine`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -339,8 +341,10 @@ impl<'a> RefineAttempt<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn the_best_state_is_kept_with_as_few_moves_as_it_takes() {

@@ -22,12 +22,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, Real, is_heavier, is_lighter, larger, sort_counting_comparisons};
-use super::greedy::{self, TreeLbInput, operations_of_variant_ours, processes_by_decreasing_work};
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, Variant,
+    blocks::{LibraryHeap, Real, is_heavier, is_lighter, larger, sort_counting_comparisons},
+    greedy::{self, TreeLbInput, operations_of_variant_ours, processes_by_decreasing_work},
+    room::{TentativePlacement, is_clearly_less},
+};
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+};
 
 /// Options of the strategy `refine-b`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -458,8 +462,10 @@ fn attempt_variant_ours(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::*;
+    use super::{
+        super::testing::{decided_hosts, instance_without_background},
+        *,
+    };
 
     #[test]
     fn the_heaviest_host_gives_its_heaviest_that_fits() {

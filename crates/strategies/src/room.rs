@@ -2,8 +2,7 @@
 //! and random choices of hosts.
 
 use super::Instance;
-use migsim_base::random::Stream;
-use migsim_base::units::Bytes;
+use migsim_base::{random::Stream, units::Bytes};
 
 /// The host of each process while a strategy decides, and the time and the used memory of each host.
 ///

@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `rotate`, which has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]

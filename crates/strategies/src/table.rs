@@ -1,11 +1,11 @@
 //! The table of built-in strategies, with one row for each strategy.
 
-use super::entry::{StrategyTable, strategy_entry};
 use super::{
     BruteForceOptions, CRandomOptions, DiffusionOptions, GreedyCommOptions, GreedyOptions,
     GreedyRefineOptions, HierarchicalOptions, InformAndTransferOptions, MigCubeOptions,
     MigPfOptions, PrefixOptions, ReceiverInitiatedOptions, RefineBOptions, RefineOptions,
     RotateOptions, TemperedOptions,
+    entry::{StrategyTable, strategy_entry},
 };
 
 /// Returns the table of all strategies that are built into migsim.
@@ -99,11 +99,17 @@ pub fn standard_table() -> StrategyTable {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::instance_without_background;
-    use super::super::{Assignment, Instance, StrategyEntry, host_time_lower_bound};
-    use super::*;
-    use migsim_base::random::{Stream, StreamPurpose};
-    use migsim_base::units::Bytes;
+    use super::{
+        super::{
+            Assignment, Instance, StrategyEntry, host_time_lower_bound,
+            testing::instance_without_background,
+        },
+        *,
+    };
+    use migsim_base::{
+        random::{Stream, StreamPurpose},
+        units::Bytes,
+    };
 
     /// Returns the decision of each strategy, in each of its variants, about an instance.
     fn all(instance: &Instance<'_>) -> Vec<(String, Assignment)> {

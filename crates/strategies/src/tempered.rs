@@ -23,10 +23,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, is_clearly_less};
-use super::{Assignment, Instance, Strategy, StrategyOptions, check_not_negative};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use super::{
+    Assignment, Instance, Strategy, StrategyOptions, check_not_negative,
+    room::{TentativePlacement, is_clearly_less},
+};
+use migsim_base::{error::Error, random::Stream};
 
 /// Options of the strategy `tempered`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -235,11 +236,14 @@ impl<'a> SwapState<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{decided_hosts, instance_without_background};
-    use super::super::{Instance, PairMessages};
-    use super::*;
-    use migsim_base::random::StreamPurpose;
-    use migsim_base::units::Bytes;
+    use super::{
+        super::{
+            Instance, PairMessages,
+            testing::{decided_hosts, instance_without_background},
+        },
+        *,
+    };
+    use migsim_base::{random::StreamPurpose, units::Bytes};
 
     fn row(from: usize, to: usize, bytes: f64) -> PairMessages {
         let (messages, bytes) = (1.0, Bytes::of(bytes));

@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::config::Sweep;
-use super::plan::Plan;
-use super::setting::SettingProperties;
-use super::settings::MAX_NAMED;
-use super::spec::value_label;
-use super::values::ParameterValues;
+use super::{
+    config::Sweep, plan::Plan, setting::SettingProperties, settings::MAX_NAMED, spec::value_label,
+    values::ParameterValues,
+};
 use migsim_base::error::Error;
 
 /// Checks that every parameter with several values changes at least one run of the plan.

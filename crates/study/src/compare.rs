@@ -14,15 +14,17 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::cells::{gain_cell, mean_cell, number_cell};
-use super::config::Sweep;
-use super::plan::Plan;
-use super::row::RunRow;
-use super::separate::{TestConditions, paired_difference};
-use super::spec::value_label;
-use super::static_standing::{BestStaticStart, find_best_static_start};
-use super::stats::{Sample, mean};
-use super::store::Rows;
+use super::{
+    cells::{gain_cell, mean_cell, number_cell},
+    config::Sweep,
+    plan::Plan,
+    row::RunRow,
+    separate::{TestConditions, paired_difference},
+    spec::value_label,
+    static_standing::{BestStaticStart, find_best_static_start},
+    stats::{Sample, mean},
+    store::Rows,
+};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Progress, ReschedulingPlan, StaticPlacementMakespan};

@@ -9,8 +9,10 @@
 //! the rescheduling calls and of the moves. A run that is k times as long repeats the recorded run: the number of calls grows
 //! with the length, but the moves are made only once.
 
-use super::compare::{Comparison, PolicyResults};
-use super::stats::format_short;
+use super::{
+    compare::{Comparison, PolicyResults},
+    stats::format_short,
+};
 
 impl Comparison {
     /// Returns a sentence on the length of a run from which on the moves of a policy save more time than they cost; `None` for an
@@ -48,10 +50,12 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{AdditionalResults, SeedResults};
-    use crate::row::RunRow;
-    use crate::stats::Sample;
-    use crate::store::Rows;
+    use crate::{
+        compare::{AdditionalResults, SeedResults},
+        row::RunRow,
+        stats::Sample,
+        store::Rows,
+    };
     use serde_json::json;
 
     /// Compares `never`, which takes 10 s, with a policy of this makespan and these costs of calls and moves \[s\].

@@ -10,22 +10,29 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::cells::cell_with;
-use super::compare::{Comparison, PolicyResults};
-use super::config::Sweep;
-use super::page::INITIAL_ROWS;
-use super::plan::Plan;
-use super::stats::{Sample, format_short};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, Time};
-use migsim_base::words::format_count;
+use super::{
+    cells::cell_with,
+    compare::{Comparison, PolicyResults},
+    config::Sweep,
+    page::INITIAL_ROWS,
+    plan::Plan,
+    stats::{Sample, format_short},
+};
+use migsim_base::{
+    error::Error,
+    units::{HostId, Time},
+    words::format_count,
+};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, MakespanTerm, Progress};
-use migsim_output::figure::{
-    ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup, round_ticks,
+use migsim_output::{
+    Cell, Table, escape_html,
+    figure::{
+        ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup, round_ticks,
+    },
+    frame::{picture_html, script_element, sections_page, sentence_html},
+    number_column, text_column,
 };
-use migsim_output::frame::{picture_html, script_element, sections_page, sentence_html};
-use migsim_output::{Cell, Table, escape_html, number_column, text_column};
 
 /// Maximum number of policies of which the page shows a run.
 const MAX_EXAMPLE_RUNS: usize = 8;
@@ -484,8 +491,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::compare::AdditionalResults;
-    use crate::{Plan, RunRow};
+    use crate::{Plan, RunRow, compare::AdditionalResults};
     use migsim_experiment::{Layers, Limits};
 
     #[test]

@@ -4,19 +4,22 @@
 //! the difference. Runs that differ only in their seed belong to one policy, and each policy needs the same seeds. Input files
 //! are compared by their SHA-256 in the manifest, not by their names.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use super::compare::{AdditionalResults, Comparison, SeedResults};
-use super::compare_page::{ExampleRun, ExampleRuns, processes_per_cluster};
-use super::plan::Plan;
-use super::row::RunRow;
-use super::separate::Indifference;
-use super::store::Rows;
-use migsim_base::error::{Error, Problem};
-use migsim_base::words::format_count;
+use super::{
+    compare::{AdditionalResults, Comparison, SeedResults},
+    compare_page::{ExampleRun, ExampleRuns, processes_per_cluster},
+    plan::Plan,
+    row::RunRow,
+    separate::Indifference,
+    store::Rows,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    words::format_count,
+};
 use migsim_bsp::Scenario;
 use migsim_experiment::{
     Experiment, Registry, json_pointers_to_file_names, names_input_file, policy_label,

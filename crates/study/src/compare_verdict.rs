@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 
-use super::compare::{Comparison, PolicyResults};
-use super::stats::format_short;
+use super::{
+    compare::{Comparison, PolicyResults},
+    stats::format_short,
+};
 use migsim_base::words::format_count;
 use migsim_policies::NEVER;
 

@@ -1,18 +1,17 @@
 //! The definition of a sweep, from a sweep file (JSON) or from flags: an experiment, the varied parameters, how their values are
 //! combined, and the seeds.
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::run::SharedRunData;
-use super::spec::ValuesSpec;
-use super::{keys, whole};
-use migsim_base::document::Document;
-use migsim_base::error::{Error, Problem};
+use super::{keys, run::SharedRunData, spec::ValuesSpec, whole};
+use migsim_base::{
+    document::Document,
+    error::{Error, Problem},
+};
 use migsim_experiment::{KeySetting, Layers, Limits, Registry};
 use migsim_policies as policy;
 

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::goal::Goal;
-use super::plan::Plan;
-use super::spec::value_label;
-use super::stats::{format_short, mean};
+use super::{
+    goal::Goal,
+    plan::Plan,
+    spec::value_label,
+    stats::{format_short, mean},
+};
 
 /// The main effect of a parameter on the goal, which is the result by which settings are compared, such as the makespan.
 #[derive(Clone, Debug, PartialEq)]

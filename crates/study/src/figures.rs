@@ -4,14 +4,16 @@
 //! interval over the seeds. If a parameter has many values (as in a random sample), they are grouped into ranges. *Heat maps*
 //! (`heat.svg`): two parameters at a time (`heat.rs`).
 
-use super::goal::{MEASURES, Measure};
-use super::heat::draw_heat_maps;
-use super::plan::Plan;
-use super::spec::value_label;
-use super::stats::{Sample, mean};
-use super::store::Rows;
-use super::summary::Summary;
-use super::values::{MAX_DRAWN_VALUES, ParameterValues};
+use super::{
+    goal::{MEASURES, Measure},
+    heat::draw_heat_maps,
+    plan::Plan,
+    spec::value_label,
+    stats::{Sample, mean},
+    store::Rows,
+    summary::Summary,
+    values::{MAX_DRAWN_VALUES, ParameterValues},
+};
 use migsim_bsp::Scenario;
 use migsim_output::figure::{
     ChartRow, Dot, DotRowChart, Drawing, Figure, FigureStyle, LegendSeries, RowGroup,

@@ -1,22 +1,31 @@
 //! The folder of a sweep: `plan.json`, the rows, and the files generated from them. Files are written completely and then
 //! renamed; only `runs.jsonl` grows.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
-use super::figures::{draw_figures, figure_description};
-use super::page::sweep_page;
-use super::plan::Plan;
-use super::row::RunRow;
-use super::run::Shard;
-use super::store::{self, Rows, Store};
-use super::summary::Summary;
-use super::table::runs_csv;
-use migsim_base::document::{Document, read_text};
-use migsim_base::error::{Error, Problem};
-use migsim_base::words::format_count;
-use migsim_output::figure::{Figure, FigureStyle, select_figures};
-use migsim_output::{OutputForm, read_refusing_outside_links, write_file_atomically};
+use super::{
+    figures::{draw_figures, figure_description},
+    page::sweep_page,
+    plan::Plan,
+    row::RunRow,
+    run::Shard,
+    store::{self, Rows, Store},
+    summary::Summary,
+    table::runs_csv,
+};
+use migsim_base::{
+    document::{Document, read_text},
+    error::{Error, Problem},
+    words::format_count,
+};
+use migsim_output::{
+    OutputForm,
+    figure::{Figure, FigureStyle, select_figures},
+    read_refusing_outside_links, write_file_atomically,
+};
 
 const PLAN_FILE: &str = "plan.json";
 

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::Plan;
-use super::spec::value_label;
-use super::stats::{format_short, mean};
-use super::summary::Summary;
-use super::values::{MAX_DRAWN_VALUES, ParameterValues};
+use super::{
+    plan::Plan,
+    spec::value_label,
+    stats::{format_short, mean},
+    summary::Summary,
+    values::{MAX_DRAWN_VALUES, ParameterValues},
+};
 use migsim_output::figure::{Drawing, FigureStyle, HeatMapChart, HeatMapPanel};
 
 /// Maximum number of panels in the figure of heat maps.

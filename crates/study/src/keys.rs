@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use migsim_experiment::Layers;
-use migsim_experiment::Registry;
+use migsim_experiment::{Layers, Registry};
 use migsim_policies as policy;
 
 /// Short names of keys that belong to no policy, application or load, each with its key.

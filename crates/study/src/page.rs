@@ -1,14 +1,15 @@
 //! `index.html` of a sweep: its results on one self-contained page.
 
-use super::cells::cell_with;
-use super::effects::describe_extreme_values;
-use super::plan::Plan;
-use super::printed::INTERACTIONS;
-use super::spec::value_label;
-use super::summary::Summary;
+use super::{
+    cells::cell_with, effects::describe_extreme_values, plan::Plan, printed::INTERACTIONS,
+    spec::value_label, summary::Summary,
+};
 use migsim_base::words::format_count;
-use migsim_output::frame::{list_html, picture_html, sections_page, sentence_html, settings_table};
-use migsim_output::{Cell, Table, number_column, text_column};
+use migsim_output::{
+    Cell, Table,
+    frame::{list_html, picture_html, sections_page, sentence_html, settings_table},
+    number_column, text_column,
+};
 
 /// Maximum number of settings that the page lists; `summary.csv` lists all settings.
 const MAX_LISTED_SETTINGS: usize = 1000;

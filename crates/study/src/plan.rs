@@ -10,19 +10,23 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::change::{check_parameter_effects, equal_settings_note};
-use super::config::{Parameter, Sweep, SweepFile};
-use super::keys;
-use super::row::RunRow;
-use super::run::check_no_stop_is_requested;
-use super::separate::Indifference;
-use super::setting::{Setting, SettingProperties, default_setting, load_experiment};
-use super::settings::{MAX_RUNS, check_parameters, check_run_count, list_settings};
-use super::spec::value_label;
-use super::store::Rows;
-use super::summary::{format_setting, missing_baselines};
-use migsim_base::error::{Error, Problem, UnknownName, did_you_mean};
-use migsim_base::words::most_similar_name;
+use super::{
+    change::{check_parameter_effects, equal_settings_note},
+    config::{Parameter, Sweep, SweepFile},
+    keys,
+    row::RunRow,
+    run::check_no_stop_is_requested,
+    separate::Indifference,
+    setting::{Setting, SettingProperties, default_setting, load_experiment},
+    settings::{MAX_RUNS, check_parameters, check_run_count, list_settings},
+    spec::value_label,
+    store::Rows,
+    summary::{format_setting, missing_baselines},
+};
+use migsim_base::{
+    error::{Error, Problem, UnknownName, did_you_mean},
+    words::most_similar_name,
+};
 use migsim_experiment::Experiment;
 
 /// The version of the format in which `plan.json` is written.

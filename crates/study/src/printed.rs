@@ -5,12 +5,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::cells::number_cell;
-use super::effects::describe_extreme_values;
-use super::plan::Plan;
-use super::spec::value_label;
-use super::stats::Sample;
-use super::summary::{Summary, setting_values_by_parameter};
+use super::{
+    cells::number_cell,
+    effects::describe_extreme_values,
+    plan::Plan,
+    spec::value_label,
+    stats::Sample,
+    summary::{Summary, setting_values_by_parameter},
+};
 use migsim_base::words::format_count;
 use migsim_output::{
     Cell, Column, OutputForm, Sheet, Table, ValueRating, number_column, text_column, with_version,

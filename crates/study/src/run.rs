@@ -5,16 +5,20 @@
 //! policy is called, is simulated once for all policies and their options. Supersteps with equal placements are simulated once
 //! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
 
 use rayon::prelude::*;
 
-use super::config::Sweep;
-use super::plan::Plan;
-use super::row::RunRow;
-use super::setting::scenario_i_key;
-use super::store::{Rows, Store};
+use super::{
+    config::Sweep,
+    plan::Plan,
+    row::RunRow,
+    setting::scenario_i_key,
+    store::{Rows, Store},
+};
 use migsim_base::error::{Error, Problem, catch_panic};
 use migsim_bsp::{Memo, MemoBudget, RunOutcome, Scenario};
 use migsim_experiment::{Experiment, Progress, SharedInputs, get_or_compute};

@@ -23,8 +23,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
-use super::stats::{Sample, student_quantile, student_upper_tail};
+use super::{
+    plan::Plan,
+    stats::{Sample, student_quantile, student_upper_tail},
+};
 
 /// Maximum probability that a comparison of policies contains any false statement (significance level of its tests).
 pub const SIGNIFICANCE: f64 = 0.05;

@@ -6,12 +6,8 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::config::Sweep;
-use super::keys;
-use super::spec::value_label;
-use super::whole::object_from_text_form;
-use migsim_base::document::sha256;
-use migsim_base::error::Error;
+use super::{config::Sweep, keys, spec::value_label, whole::object_from_text_form};
+use migsim_base::{document::sha256, error::Error};
 use migsim_experiment::{
     BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, value_at_path,
 };

@@ -5,13 +5,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::config::{Combine, Parameter, Sweep};
-use super::setting::{Setting, policy_of_setting};
-use super::spec::{ValuesSpec, value_label};
-use super::whole::object_from_text_form;
-use super::{draw, keys};
-use migsim_base::error::{Error, Problem};
-use migsim_base::memory;
+use super::{
+    config::{Combine, Parameter, Sweep},
+    draw, keys,
+    setting::{Setting, policy_of_setting},
+    spec::{ValuesSpec, value_label},
+    whole::object_from_text_form,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    memory,
+};
 use migsim_experiment::{KeySetting, value_at_path};
 
 /// Maximum number of runs of a plan, because their names and rows must fit into memory.

@@ -7,9 +7,11 @@
 
 use serde::Serialize;
 
-use super::compare::SeedResults;
-use super::separate::{TestConditions, paired_difference};
-use super::stats::{Sample, format_short, mean};
+use super::{
+    compare::SeedResults,
+    separate::{TestConditions, paired_difference},
+    stats::{Sample, format_short, mean},
+};
 use migsim_output::compare_makespans;
 
 /// Makespan from the best static start (the best initial placement without migrations), compared with the best policy.

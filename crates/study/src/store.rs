@@ -10,17 +10,21 @@
 //! repeated. If a run has two rows, the later row is used. The file is locked, so that only one process at a time writes to a
 //! folder.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, symlink_metadata};
-use std::io::{Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs::{File, OpenOptions, symlink_metadata},
+    io::{Read, Seek, Write},
+    path::{Path, PathBuf},
+};
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::row::RunRow;
-use migsim_base::document::sha256;
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::sha256,
+    error::{Error, Problem},
+};
 use migsim_output::{Draft, cannot_write_error, lock_folder, path_refusing_outside_links};
 
 /// Name of the file with the rows of finished runs.

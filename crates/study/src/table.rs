@@ -3,11 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::cells::csv_text;
-use super::plan::Plan;
-use super::run::Shard;
-use super::spec::csv_field;
-use super::store::Rows;
+use super::{cells::csv_text, plan::Plan, run::Shard, spec::csv_field, store::Rows};
 use migsim_output::protect_formula_like_text;
 
 /// Headings of the columns with results; these follow the columns of the parameters and the seed.

@@ -14,34 +14,40 @@
 //! Settings are drawn from one stream of random numbers ([`StreamPurpose::TuningStart`]) and compared on the same seeds. The choice of runs
 //! does not depend on the number of threads.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+    sync::Mutex,
+};
 
 use serde_json::Value;
 
-use super::change::check_parameter_effects;
-use super::config::{Combine, Parameter, Sweep};
-use super::draw::draw_random_settings;
-use super::goal::Goal;
-use super::keys;
-use super::plan::{Plan, seeds_of_sweep};
-use super::run::{Shard, lock, missing_runs, simulate_runs};
-use super::separate::Indifference;
-use super::setting::{Setting, default_setting, policy_of_setting};
-use super::settings::{
-    check_parameters, check_parameters_apply, parameter_value_counts, parameter_values_at,
+use super::{
+    change::check_parameter_effects,
+    config::{Combine, Parameter, Sweep},
+    draw::draw_random_settings,
+    goal::Goal,
+    keys,
+    plan::{Plan, seeds_of_sweep},
+    run::{Shard, lock, missing_runs, simulate_runs},
+    separate::Indifference,
+    setting::{Setting, default_setting, policy_of_setting},
+    settings::{
+        check_parameters, check_parameters_apply, parameter_value_counts, parameter_values_at,
+    },
+    spec::{ValuesSpec, value_label},
+    stats::Sample,
+    store::{Rows, Store},
+    summary::setting_values_by_parameter,
+    tune_report::{
+        DefaultsComparison, NamedValues, SearchExtent, SearchRound, TuneReport, no_correction,
+    },
 };
-use super::spec::{ValuesSpec, value_label};
-use super::stats::Sample;
-use super::store::{Rows, Store};
-use super::summary::setting_values_by_parameter;
-use super::tune_report::{
-    DefaultsComparison, NamedValues, SearchExtent, SearchRound, TuneReport, no_correction,
+use migsim_base::{
+    error::{Error, Problem},
+    random::{Stream, StreamPurpose},
+    words::format_count,
 };
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::words::format_count;
 use migsim_experiment::Registry;
 
 /// Maximum number of values of a parameter. It is limited because the search compares all values with the default value to find

@@ -5,22 +5,26 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::cells::number_cell;
-use super::folder::read_plan;
-use super::goal::Goal;
-use super::page::{INITIAL_ROWS, ranking_table};
-use super::plan::Plan;
-use super::separate::{Indifference, TestConditions};
-use super::stats::{Sample, format_short};
-use super::store::{Rows, read_rows};
-use super::summary::{Summary, format_setting};
-use migsim_base::document::{Document, read_text};
-use migsim_base::error::{Error, escape_control_characters};
-use migsim_base::words::format_count;
-use migsim_output::frame::{list_html, sections_page};
+use super::{
+    cells::number_cell,
+    folder::read_plan,
+    goal::Goal,
+    page::{INITIAL_ROWS, ranking_table},
+    plan::Plan,
+    separate::{Indifference, TestConditions},
+    stats::{Sample, format_short},
+    store::{Rows, read_rows},
+    summary::{Summary, format_setting},
+};
+use migsim_base::{
+    document::{Document, read_text},
+    error::{Error, escape_control_characters},
+    words::format_count,
+};
 use migsim_output::{
-    Cell, Sheet, Table, escape_html, number_column, read_refusing_outside_links, text_column,
-    with_version,
+    Cell, Sheet, Table, escape_html,
+    frame::{list_html, sections_page},
+    number_column, read_refusing_outside_links, text_column, with_version,
 };
 
 /// Name of the file with the report.

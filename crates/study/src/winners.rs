@@ -8,21 +8,28 @@
 
 use serde_json::{Value, json};
 
-use super::cells::{csv_text, mean_cell};
-use super::compare::{AdditionalResults, Comparison, PolicyResults};
-use super::config::Parameter;
-use super::plan::Plan;
-use super::separate::TestConditions;
-use super::spec::{csv_field, value_label};
-use super::stats::{Sample, format_short};
-use super::store::Rows;
-use super::values::ParameterValues;
-use migsim_base::error::{Error, Problem};
-use migsim_base::words::format_count;
+use super::{
+    cells::{csv_text, mean_cell},
+    compare::{AdditionalResults, Comparison, PolicyResults},
+    config::Parameter,
+    plan::Plan,
+    separate::TestConditions,
+    spec::{csv_field, value_label},
+    stats::{Sample, format_short},
+    store::Rows,
+    values::ParameterValues,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    words::format_count,
+};
 use migsim_experiment::Registry;
-use migsim_output::figure::{Figure, FigureStyle, WinnerCell, WinnerMap};
-use migsim_output::frame::{picture_html, sections_page, sentence_html};
-use migsim_output::{Cell, Sheet, Table, number_column, text_column};
+use migsim_output::{
+    Cell, Sheet, Table,
+    figure::{Figure, FigureStyle, WinnerCell, WinnerMap},
+    frame::{picture_html, sections_page, sentence_html},
+    number_column, text_column,
+};
 
 /// Parses the value of `--map`, which describes two parameters: `KEY=VALUES,KEY=VALUES`. A comma that is followed by `KEY=`
 /// separates the parameters.

@@ -16,10 +16,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ranges::{count_problem, refuse_any};
-use super::{Message, Plan, Workload};
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, Instructions, ProcessId};
+use super::{
+    Message, Plan, Workload,
+    ranges::{count_problem, refuse_any},
+};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, Instructions, ProcessId},
+};
 
 const MAX_PROCESSES: u64 = 10_000_000;
 const MAX_SUPERSTEPS: u64 = usize::MAX as u64;

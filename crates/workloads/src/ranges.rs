@@ -1,11 +1,12 @@
 //! Checks the values of options of applications.
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::{fmt::Display, ops::RangeInclusive};
 
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{CYCLES, CYCLES_HINT};
-use migsim_base::words::percent_hint;
+use migsim_base::{
+    error::{Error, Problem},
+    units::{CYCLES, CYCLES_HINT},
+    words::percent_hint,
+};
 
 /// Returns a problem if the number of the option `key` is 0 or above `most`.
 pub(super) fn count_problem(key: &str, value: u64, most: u64) -> Option<Problem> {

@@ -7,22 +7,25 @@
 use std::sync::OnceLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use super::lbm::{Lbm, LbmConfig};
-use super::lu::{Lu, LuConfig};
-use super::sw::{Sw, SwConfig};
-use super::synthetic::{Synthetic, SyntheticConfig};
-use super::table::{Table as Tables, TableConfig};
-use super::trace::{RecordingFacts, Trace, built_in};
-use super::vt::{RankFile, Vt, VtConfig, read_rank_files};
-use super::{PrescribedSetting, Workload};
-use migsim_base::document::{from_value, read_bytes, sha256};
-use migsim_base::error::{Error, Problem};
-use migsim_base::plugin::{self, FlagValues, OptionFlag, PluginFactory};
-use migsim_base::units::Bytes;
+use super::{
+    PrescribedSetting, Workload,
+    lbm::{Lbm, LbmConfig},
+    lu::{Lu, LuConfig},
+    sw::{Sw, SwConfig},
+    synthetic::{Synthetic, SyntheticConfig},
+    table::{Table as Tables, TableConfig},
+    trace::{RecordingFacts, Trace, built_in},
+    vt::{RankFile, Vt, VtConfig, read_rank_files},
+};
+use migsim_base::{
+    document::{from_value, read_bytes, sha256},
+    error::{Error, Problem},
+    plugin::{self, FlagValues, OptionFlag, PluginFactory},
+    units::Bytes,
+};
 
 /// Returns the table of the built-in applications.
 pub fn standard() -> Table {

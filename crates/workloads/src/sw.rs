@@ -18,10 +18,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ranges::{count_problem, cycles_problem, refuse_any};
-use super::{Message, Plan, Workload};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, Instructions, ProcessId};
+use super::{
+    Message, Plan, Workload,
+    ranges::{count_problem, cycles_problem, refuse_any},
+};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, Instructions, ProcessId},
+};
 
 /// Maximum order of the matrix, which is also the number of processes: a limit of this program, not of the application.
 const MAX_ORDER: u64 = 10_000_000;

@@ -1,18 +1,20 @@
 //! Defines the flags of `migsim bench`.
 
-use std::path::PathBuf;
-use std::str::FromStr as _;
+use std::{path::PathBuf, str::FromStr as _};
 
 use clap::Args;
 
-use super::plan::{OutputAndThreadArguments, parse_shard};
-use super::settings::MemoryArguments;
-use super::{BENCHMARK_HEADING, OUTPUT};
-use crate::cli::complete::text_parser;
-use crate::cli::options::parse_whole_numbers;
-use crate::experiment::suite::{BenchmarkSuite, CaseSet};
-use crate::sweep::{Shard, ValuesSpec};
-use crate::units::Seconds;
+use super::{
+    BENCHMARK_HEADING, OUTPUT,
+    plan::{OutputAndThreadArguments, parse_shard},
+    settings::MemoryArguments,
+};
+use crate::{
+    cli::{complete::text_parser, options::parse_whole_numbers},
+    experiment::suite::{BenchmarkSuite, CaseSet},
+    sweep::{Shard, ValuesSpec},
+    units::Seconds,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::figure::{FigureArguments, parse_figure_file};
-use super::plan::OutputAndThreadArguments;
-use super::settings::SettingsArguments;
-use super::{FIGURE, OUTPUT, QUESTION, VARIED};
-use crate::cli::options::parse_whole_numbers;
-use crate::sweep::ValuesSpec;
+use super::{
+    FIGURE, OUTPUT, QUESTION, VARIED,
+    figure::{FigureArguments, parse_figure_file},
+    plan::OutputAndThreadArguments,
+    settings::SettingsArguments,
+};
+use crate::{cli::options::parse_whole_numbers, sweep::ValuesSpec};
 
 #[derive(Debug, Args)]
 #[command(

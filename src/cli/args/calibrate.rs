@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OUTPUT;
-use super::form::OutputFormArguments;
-use super::settings::MemoryArguments;
+use super::{OUTPUT, form::OutputFormArguments, settings::MemoryArguments};
 use crate::cli::complete;
 
 #[derive(Debug, Args)]

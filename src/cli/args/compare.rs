@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::plan::{OutputAndThreadArguments, VariedArguments, parse_shard};
-use super::{COMPARISON, OUTPUT};
-use crate::sweep::Shard;
-use crate::sweep::separate::Indifference;
+use super::{
+    COMPARISON, OUTPUT,
+    plan::{OutputAndThreadArguments, VariedArguments, parse_shard},
+};
+use crate::sweep::{Shard, separate::Indifference};
 
 #[derive(Debug, Args)]
 #[command(

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::settings::SettingsArguments;
-use super::{OUTPUT, QUESTION};
+use super::{OUTPUT, QUESTION, settings::SettingsArguments};
 use crate::units::{InvalidProcessNumber, ProcessId};
 
 #[derive(Debug, Args)]

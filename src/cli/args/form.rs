@@ -3,8 +3,7 @@
 use clap::Args;
 
 use super::OUTPUT;
-use crate::cli::complete::named_value_parser;
-use crate::output::OutputForm;
+use crate::{cli::complete::named_value_parser, output::OutputForm};
 
 /// The flags of a command that determine the format of its printed results.
 #[derive(Clone, Copy, Debug, Args)]

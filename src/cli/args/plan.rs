@@ -2,12 +2,15 @@
 
 use clap::Args;
 
-use super::form::OutputFormArguments;
-use super::settings::{SettingsArguments, parse_pair};
-use super::{OUTPUT, VARIED};
-use crate::cli::options::parse_whole_numbers;
-use crate::cli::threads;
-use crate::sweep::{Shard, ValuesSpec};
+use super::{
+    OUTPUT, VARIED,
+    form::OutputFormArguments,
+    settings::{SettingsArguments, parse_pair},
+};
+use crate::{
+    cli::{options::parse_whole_numbers, threads},
+    sweep::{Shard, ValuesSpec},
+};
 
 /// The flags that define an experiment and the parameters that are varied in its runs.
 #[derive(Debug, Args)]

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FIGURE;
-use super::figure::FigureArguments;
+use super::{FIGURE, figure::FigureArguments};
 use crate::units::Bytes;
 
 #[derive(Debug, Args)]

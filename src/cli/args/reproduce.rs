@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::figure::FigureArguments;
-use super::form::OutputFormArguments;
-use super::settings::parse_pair;
-use super::{FIGURE, OUTPUT};
-use crate::cli::complete;
-use crate::cli::threads;
-use crate::units::Bytes;
+use super::{
+    FIGURE, OUTPUT, figure::FigureArguments, form::OutputFormArguments, settings::parse_pair,
+};
+use crate::{
+    cli::{complete, threads},
+    units::Bytes,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::OUTPUT;
-use super::form::OutputFormArguments;
-use super::settings::SettingsArguments;
+use super::{OUTPUT, form::OutputFormArguments, settings::SettingsArguments};
 use crate::cli::threads;
 
 #[derive(Debug, Args)]

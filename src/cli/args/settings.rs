@@ -5,11 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{EXPERIMENT, MODEL, OUTPUT, POLICY};
-use crate::bsp::Scenario;
-use crate::cli::complete;
-use crate::cli::options::{OptionValues, parse_whole_numbers};
-use crate::sweep::ValuesSpec;
-use crate::units::Bytes;
+use crate::{
+    bsp::Scenario,
+    cli::{
+        complete,
+        options::{OptionValues, parse_whole_numbers},
+    },
+    sweep::ValuesSpec,
+    units::Bytes,
+};
 
 /// The flags that choose an experiment and change its settings.
 #[derive(Debug, Args)]

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::form::OutputFormArguments;
-use super::plan::{OutputAndThreadArguments, VariedArguments, parse_shard};
-use super::{OUTPUT, SWEEP};
-use crate::sweep::Shard;
-use crate::sweep::separate::Indifference;
+use super::{
+    OUTPUT, SWEEP,
+    form::OutputFormArguments,
+    plan::{OutputAndThreadArguments, VariedArguments, parse_shard},
+};
+use crate::sweep::{Shard, separate::Indifference};
 
 #[derive(Debug, Args)]
 #[command(

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::OUTPUT;
-use super::settings::SettingsArguments;
+use super::{OUTPUT, settings::SettingsArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {

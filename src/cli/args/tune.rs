@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::plan::{OutputAndThreadArguments, VariedArguments};
-use super::{OUTPUT, SEARCH};
-use crate::cli::options::parse_whole_numbers;
-use crate::sweep::ValuesSpec;
-use crate::sweep::separate::Indifference;
+use super::{
+    OUTPUT, SEARCH,
+    plan::{OutputAndThreadArguments, VariedArguments},
+};
+use crate::{
+    cli::options::parse_whole_numbers,
+    sweep::{ValuesSpec, separate::Indifference},
+};
 
 #[derive(Debug, Args)]
 #[command(

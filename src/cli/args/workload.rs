@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::OUTPUT;
-use super::form::OutputFormArguments;
-use super::settings::SettingsArguments;
+use super::{OUTPUT, form::OutputFormArguments, settings::SettingsArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadCommand {

@@ -1,24 +1,31 @@
 //! Implements `migsim calibrate`: fits a message-passing library to a table of the times of single messages, which is read or
 //! measured, and writes the library.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Map, Value};
 
-use super::args::CalibrateArguments;
-use super::memory_limit::memory_and_thread_limits;
-use super::print::{print_line, print_text};
-use crate::document::read_text;
-use crate::error::{Error, Problem};
-use crate::experiment::{
-    Calibration, MeasuredMessages, calibrate, default_library_path, library_file_text, read_pings,
+use super::{
+    args::CalibrateArguments,
+    memory_limit::memory_and_thread_limits,
+    print::{print_line, print_text},
 };
-use crate::memory::ExperimentPurpose;
-use crate::output::{Cell, Sheet, Table, number_column, text_column, write_file_named_by_user};
-use crate::platform::{self, Platform};
+use crate::{
+    document::read_text,
+    error::{Error, Problem},
+    experiment::{
+        Calibration, MeasuredMessages, calibrate, default_library_path, library_file_text,
+        read_pings,
+    },
+    memory::ExperimentPurpose,
+    output::{Cell, Sheet, Table, number_column, text_column, write_file_named_by_user},
+    platform::{self, Platform},
+};
 
 pub(super) fn run_calibrate(
     arguments: &CalibrateArguments,

@@ -1,21 +1,24 @@
 //! Starts the program that is recorded, waits for its end and, if a signal arrives, ends it together with all processes that it
 //! has started.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
-use std::thread;
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    process::{Child, Command, ExitStatus},
+    thread,
+    time::Duration,
+};
 
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGTERM;
 
-use crate::cli::args::ComputationClock;
-use crate::cli::interrupt::EndSignalRecorder;
-use crate::document::{path_of_text, read_text};
-use crate::error::{Error, Problem};
-use crate::workload::record::recorder_failure_reason;
+use crate::{
+    cli::{args::ComputationClock, interrupt::EndSignalRecorder},
+    document::{path_of_text, read_text},
+    error::{Error, Problem},
+    workload::record::recorder_failure_reason,
+};
 
 /// Time between two checks whether the program has ended or a signal has arrived.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -1,14 +1,18 @@
 //! Compiles the recorder and the ping-pong program with the user's `mpicc`, and keeps the compiled files in a folder that no
 //! other user can write. A file is compiled again only if its source or `mpicc` changes.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use super::private;
-use crate::document::sha256;
-use crate::error::{Error, Problem};
-use crate::workload::record::RECORDER;
+use crate::{
+    document::sha256,
+    error::{Error, Problem},
+    workload::record::RECORDER,
+};
 
 /// Returns the path of the recorder's library. The library is compiled if it does not exist yet for this source and this `mpicc`.
 pub(super) fn compile_recorder_if_needed() -> Result<PathBuf, Error> {

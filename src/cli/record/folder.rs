@@ -5,10 +5,12 @@
 //! recording of the same user can therefore recognise and remove a folder that a killed recording has left. Records that are kept
 //! are moved to `migsim-kept-ID`.
 
-use std::fs::{self, File};
-use std::hash::{BuildHasher as _, RandomState};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    hash::{BuildHasher as _, RandomState},
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::private;
 use crate::error::{Error, Problem};

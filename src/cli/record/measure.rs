@@ -1,18 +1,26 @@
 //! Measures the times of single messages between two processes with migsim's ping-pong program, and determines the MPI library
 //! that sent the messages.
 
-use std::num::ParseFloatError;
-use std::path::Path;
+use std::{num::ParseFloatError, path::Path};
 
-use super::child::{self, ProgramToRun};
-use super::folder::{self, RecordsFolder};
-use super::{compile, read_records};
-use crate::cli::args::ComputationClock;
-use crate::cli::interrupt::{self, EndSignalRecorder};
-use crate::document::read_text;
-use crate::error::{Error, Problem};
-use crate::workload::record::{WorkConversion, convert_to_trace};
-use crate::workload::trace::RecordingFacts;
+use super::{
+    child::{self, ProgramToRun},
+    compile,
+    folder::{self, RecordsFolder},
+    read_records,
+};
+use crate::{
+    cli::{
+        args::ComputationClock,
+        interrupt::{self, EndSignalRecorder},
+    },
+    document::read_text,
+    error::{Error, Problem},
+    workload::{
+        record::{WorkConversion, convert_to_trace},
+        trace::RecordingFacts,
+    },
+};
 
 /// Source text of the ping-pong program in C.
 const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");

@@ -16,19 +16,25 @@ mod private;
 mod summary;
 mod trace;
 
-use std::fs;
-use std::io::Write;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
+use std::{
+    fs,
+    io::Write,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
 
-use super::args::{ComputationClock, RecordArguments, RepetitionStatistic};
-use super::interrupt::{self, EndSignalRecorder};
-use super::print::{self, print_text};
-use crate::document::read_text;
-use crate::error::{Error, Problem};
-use crate::workload::record::{ConvertedTrace, WorkConversion, convert_to_trace};
+use super::{
+    args::{ComputationClock, RecordArguments, RepetitionStatistic},
+    interrupt::{self, EndSignalRecorder},
+    print::{self, print_text},
+};
+use crate::{
+    document::read_text,
+    error::{Error, Problem},
+    workload::record::{ConvertedTrace, WorkConversion, convert_to_trace},
+};
 use child::{POLL_INTERVAL, ProgramToRun, interrupted_error};
 use folder::RecordsFolder;
 use trace::TraceOutput;

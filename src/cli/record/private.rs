@@ -1,9 +1,11 @@
 //! Creates and checks folders and files that belong to the user and that no other user can write or replace.
 
-use std::fs::{self, DirBuilder, Metadata, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::{
+    fs::{self, DirBuilder, Metadata, Permissions},
+    io,
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
+    path::Path,
+};
 
 use rustix::process::geteuid;
 

@@ -4,8 +4,10 @@
 use std::fmt::Write as _;
 
 use super::super::args::{ComputationClock, RecordArguments};
-use crate::words::format_count;
-use crate::workload::record::{ConvertedTrace, WorkVariation};
+use crate::{
+    words::format_count,
+    workload::record::{ConvertedTrace, WorkVariation},
+};
 
 /// Maximum number of processes whose differences between repetitions are printed; the processes with the largest differences are
 /// chosen.

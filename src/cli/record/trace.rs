@@ -1,12 +1,16 @@
 //! The file into which `migsim record` writes the trace. It is opened and locked before the program starts, so that an unusable
 //! name is reported before the recording.
 
-use std::fs::{self, File};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
-use crate::error::{Error, Problem};
-use crate::output::{Draft, output_file, write_file_named_by_user};
+use crate::{
+    error::{Error, Problem},
+    output::{Draft, output_file, write_file_named_by_user},
+};
 
 /// The output file for the trace; it is locked while the program runs.
 #[derive(Debug)]

@@ -8,15 +8,16 @@
 //! | a named pipe without a writer | an error after [`WRITER_TIMEOUT`] unless a program opens the pipe for writing; from then on there is no time limit |
 //! | a folder, unreadable, or not UTF-8 | an error, with line and column if they are known |
 
-use std::collections::BTreeSet;
-use std::fs::{File, Metadata};
-use std::io::{Error, ErrorKind, Read, Result as IoResult};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    fs::{File, Metadata},
+    io::{Error, ErrorKind, Read, Result as IoResult},
+    path::Path,
+    sync::{Mutex, PoisonError, mpsc},
+    time::Duration,
+};
 
-use super::kind::FileKind;
-use super::{line_column, path_of_text};
+use super::{kind::FileKind, line_column, path_of_text};
 use crate::error::Problem;
 
 /// Prefix `built-in:` of the names under which users refer to the files that are included in the program itself.

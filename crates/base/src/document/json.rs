@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::problems::{MOST_PROBLEMS, join_path, limit_problems, line_column};
-use super::repair;
-use super::scanner::JsonScanner;
-use super::syntax::syntax_problem;
+use super::{
+    problems::{MOST_PROBLEMS, join_path, limit_problems, line_column},
+    repair,
+    scanner::JsonScanner,
+    syntax::syntax_problem,
+};
 use crate::error::{Error, Problem};
 
 /// A parsed JSON file together with its text, in which the line and column of the value at any dotted path can be found.

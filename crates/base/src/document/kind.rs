@@ -3,8 +3,7 @@
 //!
 //! Whether the content of the file is correct is not checked here; the reader of that kind of file does that.
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use super::separator::Separator;

@@ -22,5 +22,4 @@ pub use kind::FileKind;
 pub use native::{path_of_text, text_of_path};
 pub use problems::{MOST_PROBLEMS, limit_problems, line_column};
 pub use separator::{Separator, has_decimal_comma, is_placeholder_heading};
-pub use value::{fill_in_defaults, from_value};
-pub use value::{format_typed_value, parse_typed_value};
+pub use value::{fill_in_defaults, format_typed_value, from_value, parse_typed_value};

@@ -1,10 +1,7 @@
 //! Names of files that are not UTF-8. Settings are JSON, so that such a name becomes a text in which a character of Unicode's last
 //! private area (U+10FF80 to U+10FFFF) stands for each byte that is not UTF-8. The functions that open files convert it back.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::{borrow::Cow, ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 
 /// Code of the character that stands for the byte 0.
 const FIRST_CODE: u32 = 0x10_FF00;

@@ -2,9 +2,7 @@
 //!
 //! The text must be valid JSON. In an invalid text, the scan ends at the first mistake and finds no further values.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::{borrow::Cow, collections::BTreeSet, fmt::Write};
 
 /// A callback that is called for every key of a JSON text. Its arguments are the path of the object that contains the key, the
 /// set of earlier keys of this object, the key, and the byte offset of the key.

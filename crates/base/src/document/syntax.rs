@@ -140,8 +140,10 @@ fn diagnose_unquoted_word(before: &str, rest: &str) -> Option<MessageAndHint> {
 
 #[cfg(test)]
 mod tests {
-    use crate::document::Document;
-    use crate::error::{Error, Problem};
+    use crate::{
+        document::Document,
+        error::{Error, Problem},
+    };
 
     fn problem(text: &str) -> Problem {
         match Document::parse("a.json", text) {

@@ -1,7 +1,6 @@
 //! Converts JSON values into Rust types, and converts the text that users type on a command line into JSON and back.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::repair;

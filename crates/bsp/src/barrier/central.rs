@@ -2,8 +2,7 @@
 //! arrival messages.
 
 use super::context::Context;
-use crate::config::TransferStart;
-use crate::event::BarrierMessage;
+use crate::{config::TransferStart, event::BarrierMessage};
 use migsim_base::error::Error;
 
 #[derive(Clone, Debug)]

@@ -2,10 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{ActivityToken, BarrierMessage};
-use crate::world::RunState;
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, ProcessId, Seconds};
+use crate::{
+    event::{ActivityToken, BarrierMessage},
+    world::RunState,
+};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, ProcessId, Seconds},
+};
 use migsim_engine::MessageEnds;
 
 /// What a protocol needs to send its messages and to let processes leave.

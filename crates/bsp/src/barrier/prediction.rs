@@ -11,9 +11,11 @@
 //! sent before it is received. No process leaves before all have arrived. The reference implementation executes the script by
 //! events ([`super::scripted`]); it is also used for barriers with very many messages.
 
-use crate::config::BarrierConfig;
-use crate::event::ActivityToken;
-use crate::script::{BarrierScript, ScriptAction};
+use crate::{
+    config::BarrierConfig,
+    event::ActivityToken,
+    script::{BarrierScript, ScriptAction},
+};
 use migsim_base::units::{HostId, ProcessId, greater, lesser, to_u32};
 use migsim_engine::{MessageEnds, Simulation};
 
@@ -203,8 +205,7 @@ impl PredictedBarrier {
 mod tests {
     use super::*;
     use crate::config::BarrierKind;
-    use migsim_engine::NetworkModel;
-    use migsim_engine::testing::single_cluster_platform;
+    use migsim_engine::{NetworkModel, testing::single_cluster_platform};
 
     fn barrier(kind: BarrierKind, processes: u32) -> Option<PredictedBarrier> {
         let script = BarrierScript::new(kind, processes);

@@ -2,8 +2,10 @@
 //! ([`BarrierScript`]).
 
 use super::context::Context;
-use crate::event::BarrierMessage;
-use crate::script::{BarrierScript, ScriptAction};
+use crate::{
+    event::BarrierMessage,
+    script::{BarrierScript, ScriptAction},
+};
 use migsim_base::error::Error;
 
 /// State of a barrier whose control messages follow a [`BarrierScript`].

@@ -4,10 +4,14 @@
 use std::collections::VecDeque;
 
 use super::context::Context;
-use crate::config::{BarrierConfig, GatherOrder, ReleaseOrder};
-use crate::event::BarrierMessage;
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId};
+use crate::{
+    config::{BarrierConfig, GatherOrder, ReleaseOrder},
+    event::BarrierMessage,
+};
+use migsim_base::{
+    error::Error,
+    units::{HostId, ProcessId},
+};
 use migsim_engine::MessageEnds;
 
 const COORDINATOR: ProcessId = ProcessId(0);

@@ -13,11 +13,11 @@
 
 use std::collections::VecDeque;
 
-use crate::config::Scenario;
-use crate::event::ActivityToken;
-use crate::world::RunState;
-use migsim_base::error::Error;
-use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
+use crate::{config::Scenario, event::ActivityToken, world::RunState};
+use migsim_base::{
+    error::Error,
+    units::{ClusterId, HostId, Instructions, ProcessId, to_u32},
+};
 use migsim_engine::MessageEnds;
 
 /// State of a rescheduling call whose messages are sent one by one: the remaining actions of each manager, and the processes that

@@ -6,9 +6,11 @@ use crate::{
     MigrationCostConfig, Never, Plan, Policy, RunOutcome, RuntimeConfig, Scenario, Setup,
     TransferStart, View, Workload, simulate,
 };
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, Instructions};
+use migsim_base::{
+    error::Error,
+    random::Stream,
+    units::{Bytes, Instructions},
+};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, from_json};
 

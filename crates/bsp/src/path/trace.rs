@@ -4,15 +4,19 @@
 //! process or another node refers to it. The memory is therefore proportional to the number of processes and the length of one
 //! chain of causes.
 
-use super::pieces::{TracedMessage, split_message_duration};
-use super::usage::UsageCounts;
-use super::{CriticalPath, PathPiece, PieceKind, PieceResources};
+use super::{
+    CriticalPath, PathPiece, PieceKind, PieceResources,
+    pieces::{TracedMessage, split_message_duration},
+    usage::UsageCounts,
+};
 use crate::event::{ActivityToken, BarrierMessage};
 use migsim_base::units::{HostId, ProcessId, Time, to_u32};
 use migsim_engine::{ActivityEvent, NetworkModel, Simulation};
 use migsim_platform::{Platform, Route};
-use std::collections::VecDeque;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{
+    VecDeque,
+    btree_map::{BTreeMap, Entry},
+};
 
 const START_NODE: u32 = 0;
 

@@ -17,8 +17,7 @@
 
 use std::ops::Range;
 
-use super::flow::FlowStart;
-use super::path_table::PathTable;
+use super::{flow::FlowStart, path_table::PathTable};
 use crate::transport::LinkState;
 
 /// Splits a batch of flows into contention groups, so that flows of different groups never use the same link at the same time;
@@ -259,11 +258,14 @@ impl ContentionSplitter {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::memoized::MemoizedBatch;
-    use super::super::testing::starts;
-    use super::*;
-    use crate::model::NetworkModel;
-    use crate::testing::{random_flows, single_cluster_platform};
+    use super::{
+        super::{memoized::MemoizedBatch, testing::starts},
+        *,
+    };
+    use crate::{
+        model::NetworkModel,
+        testing::{random_flows, single_cluster_platform},
+    };
     use migsim_platform::Platform;
 
     /// Returns the number of groups and the end times of all flows `(start, from, to, bytes)`, solved by group or, as the twin, in one batch.

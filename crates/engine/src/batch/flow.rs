@@ -1,8 +1,7 @@
 //! The flows of a batch: pending flows, ordered by start time and then by flow identifier, and active flows, whose transfers are
 //! in progress.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::path_table::PathId;
 use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};

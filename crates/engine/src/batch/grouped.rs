@@ -1,11 +1,13 @@
 //! Batch solver with one group for the flows of each path, whose ends a [`FlowSolver`] computes.
 
-use super::flow::{DependentFlows, FlowStart, PendingFlows};
-use super::path_table::{PathId, PathTable};
-use crate::clock::last_simultaneous_time;
-use crate::profile::BandwidthChanges;
-use crate::service::FlowSolver;
-use crate::transport::LinkState;
+use super::{
+    flow::{DependentFlows, FlowStart, PendingFlows},
+    path_table::{PathId, PathTable},
+};
+use crate::{
+    clock::last_simultaneous_time, profile::BandwidthChanges, service::FlowSolver,
+    transport::LinkState,
+};
 use migsim_base::units::to_u32;
 
 #[derive(Clone, Debug, Default)]

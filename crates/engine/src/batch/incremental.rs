@@ -11,11 +11,13 @@
 //! Cost of an event: the update of fair shares (with 1 500 connected flows about 13 links), and 50 ns per group whose rate
 //! changes. The reference implementation is [`super::memoized`] on the same flows.
 
-use crate::checks::{InvariantViolation, is_explained_by_rounding};
-use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
-use crate::completion::{CompletionIndex, FlowsByTarget};
-use crate::maxmin::incremental::IncrementalMaxMin;
-use crate::service::FlowSolver;
+use crate::{
+    checks::{InvariantViolation, is_explained_by_rounding},
+    clock::{SAME_TIME_TOLERANCE, last_simultaneous_time},
+    completion::{CompletionIndex, FlowsByTarget},
+    maxmin::incremental::IncrementalMaxMin,
+    service::FlowSolver,
+};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct IncrementalFlows {

@@ -11,12 +11,16 @@
 //!
 //! The slower reference implementation, with which tests compare this solver, is [`crate::Simulation`].
 
-use super::flow::{ActiveFlow, DependentFlows, FlowStart, PendingFlows};
-use super::path_table::PathTable;
-use super::rate_cache::RateCache;
-use crate::checks::InvariantViolation;
-use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
-use crate::transport::LinkState;
+use super::{
+    flow::{ActiveFlow, DependentFlows, FlowStart, PendingFlows},
+    path_table::PathTable,
+    rate_cache::RateCache,
+};
+use crate::{
+    checks::InvariantViolation,
+    clock::{SAME_TIME_TOLERANCE, last_simultaneous_time},
+    transport::LinkState,
+};
 use migsim_base::units::lesser;
 
 #[derive(Clone, Debug, Default)]
@@ -222,8 +226,7 @@ fn merge_into_active_flows(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, lef
 
 #[cfg(test)]
 mod tests {
-    use super::super::path_table::PathId;
-    use super::*;
+    use super::{super::path_table::PathId, *};
 
     #[test]
     fn starts_are_sorted_by_their_dates_however_many() {

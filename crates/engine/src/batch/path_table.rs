@@ -8,10 +8,14 @@
 
 use hashbrown::HashTable;
 
-use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
-use crate::transport::LinkState;
-use migsim_base::memory::MOST_PATHS;
-use migsim_base::units::{HostId, LinkId};
+use crate::{
+    model::{ACKNOWLEDGEMENT_LOAD, NetworkModel},
+    transport::LinkState,
+};
+use migsim_base::{
+    memory::MOST_PATHS,
+    units::{HostId, LinkId},
+};
 use migsim_platform::Platform;
 
 /// Number of a path in a path table, in the order in which paths were first requested; counted from 0.

@@ -15,11 +15,8 @@
 
 use hashbrown::HashTable;
 
-use super::flow::ActiveFlow;
-use super::path_table::PathTable;
-use crate::checks::InvariantViolation;
-use crate::maxmin::SharingProblem;
-use crate::transport::LinkState;
+use super::{flow::ActiveFlow, path_table::PathTable};
+use crate::{checks::InvariantViolation, maxmin::SharingProblem, transport::LinkState};
 use migsim_base::units::LinkId;
 
 /// Cache of the rates of the flows, for all sets of active flows for which rates have been computed so far.

@@ -1,14 +1,13 @@
 //! The solvers of batches and flows between eight hosts, for tests that compare the solvers.
 
-use super::flow::FlowStart;
-use super::grouped::GroupedBatch;
-use super::incremental::IncrementalFlows;
-use super::memoized::MemoizedBatch;
-use super::path_table::PathTable;
-use crate::NetworkModel;
-use crate::service::BottleneckedFlows;
-use crate::testing::single_cluster_platform;
-use crate::transport::LinkState;
+use super::{
+    flow::FlowStart, grouped::GroupedBatch, incremental::IncrementalFlows, memoized::MemoizedBatch,
+    path_table::PathTable,
+};
+use crate::{
+    NetworkModel, service::BottleneckedFlows, testing::single_cluster_platform,
+    transport::LinkState,
+};
 use migsim_base::units::{BytesPerSecond, HostId, Seconds};
 use migsim_platform::Platform;
 

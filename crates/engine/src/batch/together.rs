@@ -12,8 +12,7 @@
 //! where `factor` is the bandwidth factor, w the weight of a flow and B its size. All-to-all exchanges of equal messages in a
 //! cluster consist of such flows. Cost: 4 ns per use of a link. The reference implementation is [`super::incremental`].
 
-use super::flow::FlowStart;
-use super::path_table::PathTable;
+use super::{flow::FlowStart, path_table::PathTable};
 use crate::transport::LinkState;
 
 /// Ratio up to which two fair shares count as equal. Fair shares that are equal in theory may differ slightly, since the weights
@@ -94,10 +93,11 @@ impl CommonEndFinder {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Solvers, starts, uneven_platform};
-    use super::*;
-    use crate::NetworkModel;
-    use crate::testing::single_cluster_platform;
+    use super::{
+        super::testing::{Solvers, starts, uneven_platform},
+        *,
+    };
+    use crate::{NetworkModel, testing::single_cluster_platform};
     use migsim_base::units::BytesPerSecond;
     use migsim_platform::Platform;
 

@@ -16,17 +16,21 @@
 //! | LU 2000/50 | 182 | 629 | memoized |
 //! | 100 processes, line and 3 random messages of one size | 235 | 12 | incremental |
 
-use super::contention::ContentionSplitter;
-use super::flow::FlowStart;
-use super::grouped::GroupedBatch;
-use super::incremental::IncrementalFlows;
-use super::memoized::MemoizedBatch;
-use super::path_table::{PathId, PathTable};
-use super::together::CommonEndFinder;
-use crate::checks::InvariantViolation;
-use crate::profile::BandwidthChanges;
-use crate::service::{BottleneckedFlows, FlowSolver};
-use crate::transport::LinkState;
+use super::{
+    contention::ContentionSplitter,
+    flow::FlowStart,
+    grouped::GroupedBatch,
+    incremental::IncrementalFlows,
+    memoized::MemoizedBatch,
+    path_table::{PathId, PathTable},
+    together::CommonEndFinder,
+};
+use crate::{
+    checks::InvariantViolation,
+    profile::BandwidthChanges,
+    service::{BottleneckedFlows, FlowSolver},
+    transport::LinkState,
+};
 
 /// Maximum number of flows up to which a group is always solved with memoized rates.
 const MAX_ALWAYS_MEMOIZED_FLOWS: usize = 64;

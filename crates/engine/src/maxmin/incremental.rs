@@ -20,13 +20,13 @@
 //! Cost: about 100 ns per link that is updated, and 2 ns per group on the link. The reference implementation is
 //! [`SharingProblem`], which also recomputes all levels if they have not converged after many updates.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::ops::Range;
+use std::{cmp::Reverse, collections::BinaryHeap, ops::Range};
 
-use super::solve::{OVERLOAD_RATIO, SharingProblem};
-use super::tables::{FlowGroup, GroupOnLink, Link, LinkUse, LowestLevels, NO_LINK};
-use super::worklist::QueuedLink;
+use super::{
+    solve::{OVERLOAD_RATIO, SharingProblem},
+    tables::{FlowGroup, GroupOnLink, Link, LinkUse, LowestLevels, NO_LINK},
+    worklist::QueuedLink,
+};
 use crate::checks::InvariantViolation;
 use migsim_base::units::{lesser, to_u32};
 

@@ -1,7 +1,6 @@
 //! Tables of links and of groups of flows in the incremental solver, with the indices that connect them.
 
-use super::clamped_weight;
-use super::segment::find_link_level_and_demand;
+use super::{clamped_weight, segment::find_link_level_and_demand};
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;

@@ -27,17 +27,21 @@
 use std::fmt;
 
 use super::Simulation;
-use crate::activity::Message;
-use crate::batch::{FlowBatch, FlowStart, PathId, PathTable};
-use crate::checks::InvariantViolation;
-use crate::clock::last_simultaneous_time;
-use crate::connections::MessageEnds;
-use crate::cpu::Cpu;
-use crate::model::NetworkModel;
-use crate::profile::BandwidthChanges;
-use crate::transport::{LinkState, NetworkState};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, Instructions, LinkId, ProcessId, greater, to_u32};
+use crate::{
+    activity::Message,
+    batch::{FlowBatch, FlowStart, PathId, PathTable},
+    checks::InvariantViolation,
+    clock::last_simultaneous_time,
+    connections::MessageEnds,
+    cpu::Cpu,
+    model::NetworkModel,
+    profile::BandwidthChanges,
+    transport::{LinkState, NetworkState},
+};
+use migsim_base::{
+    error::Error,
+    units::{HostId, Instructions, LinkId, ProcessId, greater, to_u32},
+};
 use migsim_platform::{Platform, Route};
 
 /// Activities that start together: each process computes, then its messages are sent.

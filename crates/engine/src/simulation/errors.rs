@@ -2,8 +2,10 @@
 //! missing routes, and activities that can never end.
 
 use super::Simulation;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, HostId},
+};
 
 pub(super) const TIME_TOO_LARGE_HINT: &str = "correct a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
 /// Hint for an error about a run in which capacities change too often.

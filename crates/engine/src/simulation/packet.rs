@@ -11,13 +11,15 @@
 
 use std::fmt;
 
-use super::Simulation;
-use super::direct::{Direct, Launched, launch};
-use crate::activity::MessageOptions;
-use crate::clock::last_simultaneous_time;
-use crate::connections::MessageEnds;
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, HostId, Seconds};
+use super::{
+    Simulation,
+    direct::{Direct, Launched, launch},
+};
+use crate::{activity::MessageOptions, clock::last_simultaneous_time, connections::MessageEnds};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, HostId, Seconds},
+};
 use migsim_platform::Route;
 
 /// A message that takes no share of links, since its packets are queued among others.

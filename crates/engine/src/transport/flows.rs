@@ -12,11 +12,13 @@
 //! without latency gets its computed weight instead of 1. These side effects are simulated if `reweigh_slip` is on.
 
 use super::{Message, NetworkState};
-use crate::batch::add_load;
-use crate::checks::is_explained_by_rounding;
-use crate::event::{Event, EventList};
-use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
-use crate::queue::EventKey;
+use crate::{
+    batch::add_load,
+    checks::is_explained_by_rounding,
+    event::{Event, EventList},
+    model::{ACKNOWLEDGEMENT_LOAD, NetworkModel},
+    queue::EventKey,
+};
 use migsim_base::units::{Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 

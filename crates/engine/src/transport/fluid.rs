@@ -10,14 +10,17 @@
 //! kB/s on a link with 146 kB/s left, beside a flow of 251 kB/s. All rates are then computed from scratch
 //! ([`crate::maxmin::pipes`]).
 
-use super::flows::{Flow, Flows};
-use super::{Message, NetworkState, Transport};
-use crate::checks::InvariantViolation;
-use crate::event::{Event, EventList};
-use crate::maxmin::incremental::IncrementalMaxMin;
-use crate::maxmin::pipes::PipesProblem;
-use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
-use crate::service::{BottleneckedFlows, FlowSolver};
+use super::{
+    Message, NetworkState, Transport,
+    flows::{Flow, Flows},
+};
+use crate::{
+    checks::InvariantViolation,
+    event::{Event, EventList},
+    maxmin::{incremental::IncrementalMaxMin, pipes::PipesProblem},
+    model::{ACKNOWLEDGEMENT_LOAD, NetworkModel},
+    service::{BottleneckedFlows, FlowSolver},
+};
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 

@@ -14,10 +14,9 @@ mod state;
 
 use std::fmt;
 
-use super::checks::InvariantViolation;
-use super::connections::MessageEnds;
-use super::event::EventList;
-use super::model::NetworkModel;
+use super::{
+    checks::InvariantViolation, connections::MessageEnds, event::EventList, model::NetworkModel,
+};
 use migsim_platform::{Platform, Route};
 
 pub(super) use fluid::FluidNetwork;

@@ -1,9 +1,11 @@
 //! The packet network: messages are divided into packets, which wait in the queues of links ([`crate::packets`]).
 
 use super::{Message, NetworkState, Transport};
-use crate::event::EventList;
-use crate::model::NetworkModel;
-use crate::packets::{MAX_PACKETS, MessageStart, PacketQueues, PacketStep, packet_count};
+use crate::{
+    event::EventList,
+    model::NetworkModel,
+    packets::{MAX_PACKETS, MessageStart, PacketQueues, PacketStep, packet_count},
+};
 use migsim_base::units::{Bytes, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 

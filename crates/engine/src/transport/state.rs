@@ -1,7 +1,9 @@
 //! The state of a network: its network model, its links, and the connections between processes, which slow start needs.
 
-use crate::connections::{Connections, MessageEnds};
-use crate::model::NetworkModel;
+use crate::{
+    connections::{Connections, MessageEnds},
+    model::NetworkModel,
+};
 use migsim_platform::{Link, Platform};
 
 #[derive(Clone, Debug)]

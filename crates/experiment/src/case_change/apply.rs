@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::{CaseChange, ChangedQuantity, capacities, spread};
 use crate::resolve::{ExperimentParts, add_missing_loopbacks};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, HostId, Instructions, ProcessId, Seconds},
+};
 use migsim_bsp::{BarrierKind, CallModel, Costs, MemoryTransfer, RuntimeConfig, Scenario};
 use migsim_engine::NetworkModel;
 use migsim_platform::{LoadedPlatform, Platform};

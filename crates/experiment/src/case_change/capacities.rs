@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{CaseChange, ChangedQuantity, LinkQuantity};
-use migsim_base::error::Problem;
-use migsim_base::units::{
-    BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
+use migsim_base::{
+    error::Problem,
+    units::{BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds},
 };
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Routes};

@@ -23,8 +23,7 @@ mod capacities;
 mod possible;
 mod spread;
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use migsim_base::error::Problem;
 

@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::apply::{has_barrier_costs, has_overhead};
-use super::capacities::{check_latency_effect, links_of_cluster};
-use super::{Amount, ChangedQuantity, LinkQuantity, spread};
+use super::{
+    Amount, ChangedQuantity, LinkQuantity,
+    apply::{has_barrier_costs, has_overhead},
+    capacities::{check_latency_effect, links_of_cluster},
+    spread,
+};
 use crate::resolve::Experiment;
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_bsp::{CallModel, RunOutcome};

@@ -1,8 +1,7 @@
 //! Changes the placement at the start so that each host has one process more or less.
 
 use super::Amount;
-use migsim_base::error::Problem;
-use migsim_base::units::HostId;
+use migsim_base::{error::Problem, units::HostId};
 
 /// Places `amount` more processes on each host that has processes, or fewer if `amount` is negative; the order of processes and
 /// of hosts stays the same.

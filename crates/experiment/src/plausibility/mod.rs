@@ -15,6 +15,5 @@ mod rules;
 mod settings;
 
 pub use platform::{check_single_cluster, find_implausible_platform_values};
-pub use rules::Finding;
-pub use rules::{PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
+pub use rules::{Finding, PLAUSIBILITY_RULES, PlausibilityRule, RuleStage};
 pub(super) use settings::{CheckedSettings, find_implausible_settings};

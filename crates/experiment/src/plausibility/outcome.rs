@@ -1,14 +1,20 @@
 //! Rules about implausible results of a run: its makespan, its supersteps, loads that begin after its end, moves that take longer
 //! than the whole run.
 
-use super::platform::finding_above_threshold;
-use super::rules::{Finding, LATE_LOAD, LONG_MOVE, LONG_RUN, LONG_SUPERSTEP, SHORT_SUPERSTEP};
-use super::settings::is_epoch_time;
-use crate::resolve::Experiment;
-use crate::run::{Results, ScenarioRun};
-use migsim_base::quantities::format_duration;
-use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
-use migsim_base::words::format_count;
+use super::{
+    platform::finding_above_threshold,
+    rules::{Finding, LATE_LOAD, LONG_MOVE, LONG_RUN, LONG_SUPERSTEP, SHORT_SUPERSTEP},
+    settings::is_epoch_time,
+};
+use crate::{
+    resolve::Experiment,
+    run::{Results, ScenarioRun},
+};
+use migsim_base::{
+    quantities::format_duration,
+    units::{BytesPerSecond, HostId, ProcessId, Seconds},
+    words::format_count,
+};
 use migsim_bsp::{MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
 use migsim_policies as policy;
 

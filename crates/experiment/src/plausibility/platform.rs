@@ -5,8 +5,10 @@ use serde_json::Value;
 use super::rules::{
     Finding, HOST_SPEED_RATIO, LONG_LATENCY, ONE_CLUSTER, PlausibilityRule, SMALL_CLUSTERS,
 };
-use migsim_base::quantities::{format_duration, format_speed};
-use migsim_base::words::format_count;
+use migsim_base::{
+    quantities::{format_duration, format_speed},
+    words::format_count,
+};
 use migsim_platform::{GroupingRule, Host, Link, Platform, Routes};
 use migsim_policies as policy;
 

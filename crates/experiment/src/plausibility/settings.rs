@@ -2,13 +2,16 @@
 
 use serde_json::Value;
 
-use super::platform::{check_clusters_for_policy, finding_above_threshold};
-use super::rules::{EPOCH_TIME, FRACTION, Finding, INACTIVE_PROCESSES};
-use migsim_base::units::Seconds;
-use migsim_base::words::{format_count, singular_or_plural};
+use super::{
+    platform::{check_clusters_for_policy, finding_above_threshold},
+    rules::{EPOCH_TIME, FRACTION, Finding, INACTIVE_PROCESSES},
+};
+use migsim_base::{
+    units::Seconds,
+    words::{format_count, singular_or_plural},
+};
 use migsim_bsp::Scenario;
-use migsim_platform::Platform;
-use migsim_platform::load::Loads;
+use migsim_platform::{Platform, load::Loads};
 use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 

@@ -13,9 +13,7 @@ mod draw;
 mod file;
 mod platform;
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::OnceLock;
+use std::{fmt, str::FromStr, sync::OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,9 +26,11 @@ pub use file::{
 
 use draw::{CaseQuantities, random_stream};
 use file::Settings;
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, Instructions, Seconds};
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+    units::{Bytes, Instructions, Seconds},
+};
 use platform::{DrawnPlatform, draw_whole_number};
 
 /// Name of the built-in experiment with neutral settings: the common rules of `MigBSP`, and migrations that transfer the memory.

@@ -2,10 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::draw::{random_stream, round_to_three_digits};
-use super::file::{FixedOrDrawnValue, LinkDistribution, PlatformDistribution, Unit};
-use migsim_base::random::Stream;
-use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
+use super::{
+    draw::{random_stream, round_to_three_digits},
+    file::{FixedOrDrawnValue, LinkDistribution, PlatformDistribution, Unit},
+};
+use migsim_base::{
+    random::Stream,
+    units::{BytesPerSecond, InstructionsPerSecond},
+};
 
 /// A platform that was drawn for a benchmark case, with totals that the drawing of other parts uses.
 #[derive(Debug)]

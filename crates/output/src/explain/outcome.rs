@@ -1,7 +1,6 @@
 //! Describes the outcome of a rescheduling call in sentences: the cost of the call, and the effect of its moves on the makespan.
 
-use super::case;
-use super::question::AnswerData;
+use super::{case, question::AnswerData};
 use crate::{read::ScenarioRecords, rows::RecordedCall};
 use migsim_base::{quantities::format_time, words::format_count};
 use migsim_bsp::Scenario;

@@ -1,7 +1,6 @@
 //! Creates an HTML page with the overview of the rescheduling calls of a run: tables, and a description of each call.
 
-use super::overview::Overview;
-use super::{question::Question, story::CallExplanation};
+use super::{overview::Overview, question::Question, story::CallExplanation};
 use crate::{
     escape_html,
     frame::{Page, list_html, section_html},

@@ -1,9 +1,12 @@
 //! Draws the axes of charts, with labelled ticks at round numbers whose labels do not overlap, and the legends of charts.
 
-use super::drawing::{
-    AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment, shorten_to_width,
+use super::{
+    drawing::{
+        AXIS_COLOUR, BLACK, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment, shorten_to_width,
+    },
+    font,
+    style::FigureStyle,
 };
-use super::{font, style::FigureStyle};
 
 /// Width of the line of an axis \[pt\].
 const AXIS_LINE_WIDTH: f64 = 0.6;

@@ -1,7 +1,7 @@
 //! Chart of the activity of processes over time: one row per process, with coloured bars along the time axis.
 
-use super::axis::{Axis, LegendSymbol, draw_colour_bar, draw_legend, label_interval};
 use super::{
+    axis::{Axis, LegendSymbol, draw_colour_bar, draw_legend, label_interval},
     drawing::{Colour, Drawing, TextAlignment},
     style::FigureStyle,
 };

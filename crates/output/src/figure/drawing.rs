@@ -1,8 +1,7 @@
 //! Drawings that consist of shapes and texts, with coordinates in points (1/72 inch) from the upper left corner. Items that are
 //! added later cover earlier items.
 
-use super::font;
-use super::style::FigureStyle;
+use super::{font, style::FigureStyle};
 
 /// A colour by its red, green and blue components, each from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

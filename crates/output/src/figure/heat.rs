@@ -1,10 +1,8 @@
 //! Chart of heat maps: each panel shows a quantity as colours over two parameters, for one combination of the other parameters.
 //! All panels share one colour bar.
 
-use super::axis::{
-    draw_colour_bar, draw_column_labels, draw_row_labels, min_and_max, viridis_colour,
-};
 use super::{
+    axis::{draw_colour_bar, draw_column_labels, draw_row_labels, min_and_max, viridis_colour},
     drawing::{BLACK, Drawing, TextAlignment, WHITE},
     style::FigureStyle,
 };

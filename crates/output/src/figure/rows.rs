@@ -1,8 +1,8 @@
 //! Chart with one row per category: the values of the category are shown as dots, their intervals as whiskers. Rows of a group
 //! have a common heading.
 
-use super::SCENARIO_COLOURS_AND_MARKS;
 use super::{
+    SCENARIO_COLOURS_AND_MARKS,
     axis::{Axis, LegendSymbol, draw_legend},
     drawing::{AXIS_COLOUR, Colour, Drawing, GRID_COLOUR, Mark, TextAlignment},
     style::FigureStyle,

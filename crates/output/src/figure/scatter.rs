@@ -1,7 +1,7 @@
 //! Scatter chart that compares two quantities of the same unit on logarithmic axes; on its diagonal both quantities are equal.
 
-use super::axis::{Axis, LegendSymbol, draw_legend};
 use super::{
+    axis::{Axis, LegendSymbol, draw_legend},
     drawing::{AXIS_COLOUR, Colour, Drawing, Mark},
     style::FigureStyle,
 };

@@ -1,7 +1,7 @@
 //! Chart of one or more quantities over the supersteps of a run, drawn as curves.
 
-use super::axis::{Axis, LegendSymbol, draw_legend};
 use super::{
+    axis::{Axis, LegendSymbol, draw_legend},
     drawing::{Colour, Drawing},
     style::FigureStyle,
 };

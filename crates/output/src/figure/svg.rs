@@ -153,8 +153,7 @@ fn escape_xml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::style::FigureStyle;
-    use super::*;
+    use super::{super::style::FigureStyle, *};
 
     fn chequered(count: usize) -> String {
         let mut drawing = Drawing::new("d", &FigureStyle::default());

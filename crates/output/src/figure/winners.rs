@@ -3,8 +3,8 @@
 //! The colour and the letter of a cell name the winner. Hatching marks a winner that is not clearly faster than the other
 //! policies.
 
-use super::axis::{draw_column_labels, draw_row_labels};
 use super::{
+    axis::{draw_column_labels, draw_row_labels},
     drawing::{BLACK, Colour, Drawing, TextAlignment, WHITE, shorten_to_width},
     font,
     style::FigureStyle,

@@ -1,11 +1,16 @@
 //! Draws a platform as SVG: its tree of zones, or its clusters with the routes between them, as nested boxes.
 
-use super::boxes::{Connection, NestedBox};
-use super::tree::{format_speed_range, zone_tree_svg};
-use super::{RouteProperties, cluster_pairs};
+use super::{
+    RouteProperties,
+    boxes::{Connection, NestedBox},
+    cluster_pairs,
+    tree::{format_speed_range, zone_tree_svg},
+};
 use crate::machine::{ClusterSummary, summarise_cluster};
-use migsim_base::units::{BytesPerSecond, ClusterId};
-use migsim_base::words::format_count;
+use migsim_base::{
+    units::{BytesPerSecond, ClusterId},
+    words::format_count,
+};
 use migsim_platform::Platform;
 
 /// Maximum number of clusters that are drawn.

@@ -5,11 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::boxes::{Connection, NestedBox};
-use super::{RouteProperties, multiple_zones};
-use migsim_base::quantities::{format_duration, format_speed};
-use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser};
-use migsim_base::words::format_count;
+use super::{
+    RouteProperties,
+    boxes::{Connection, NestedBox},
+    multiple_zones,
+};
+use migsim_base::{
+    quantities::{format_duration, format_speed},
+    units::{BytesPerSecond, HostId, LinkId, Seconds, greater, lesser},
+    words::format_count,
+};
 use migsim_platform::{DefinedRoute, Platform, ZoneMember, ZoneOutline, Zones};
 
 /// Maximum number of zones that are drawn side by side in a zone, and of boxes without inner boxes in the whole picture.

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use crate::{
     html::escape_html,
     machine::{ClusterPathSummary, ClusterSummary, PlatformSummary},
-    platform::boxes::{Connection, HostCells, NestedBox},
-    platform::draw::cluster_box,
-    platform::route_text,
+    platform::{
+        boxes::{Connection, HostCells, NestedBox},
+        draw::cluster_box,
+        route_text,
+    },
 };
 use migsim_base::words::format_count;
 

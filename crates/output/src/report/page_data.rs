@@ -1,7 +1,6 @@
 //! The data that a report shows, read from the files of a run folder or taken from a run in memory.
 
-use std::fmt::Display;
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 use crate::{
     activity::{self, ProcessTimes},

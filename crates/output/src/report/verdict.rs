@@ -5,7 +5,10 @@ use crate::{
     read::{Run, ScenarioRecords},
     starts,
 };
-use migsim_base::{quantities::format_percent, quantities::format_seconds, words::format_count};
+use migsim_base::{
+    quantities::{format_percent, format_seconds},
+    words::format_count,
+};
 use migsim_bsp::Scenario;
 use migsim_experiment::{StaticPlacementMakespan, best_static_placement};
 

@@ -10,8 +10,10 @@
 //! Times are seconds with all digits, and they rise through the file. An event is stored in memory until no earlier event can
 //! follow.
 
-use super::TraceSubject;
-use super::format::{ProcessActivity, TraceCounter, TraceSink};
+use super::{
+    TraceSubject,
+    format::{ProcessActivity, TraceCounter, TraceSink},
+};
 use crate::lines::{LineWriter, with_float};
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};

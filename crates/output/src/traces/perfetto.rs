@@ -10,10 +10,11 @@
 //! a binary number, and Perfetto drops slices that overlap by a nanosecond. A fourth decimal, always 2, keeps each time in its
 //! nanosecond, whether a reader truncates or rounds.
 
-use super::TraceSubject;
-use super::format::{ProcessActivity, TraceCounter, TraceSink};
-use crate::lines::LineWriter;
-use crate::path_rows::describe_piece;
+use super::{
+    TraceSubject,
+    format::{ProcessActivity, TraceCounter, TraceSink},
+};
+use crate::{lines::LineWriter, path_rows::describe_piece};
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;

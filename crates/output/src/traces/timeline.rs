@@ -13,13 +13,16 @@
 //! omitted, so that a process without work in a superstep continues to wait. A superstep lasts from the time at which the first
 //! process begins it to the time at which the first process begins the next superstep.
 
-use super::format::{ProcessActivity, TraceCounter, TraceFormat, TraceSink, TraceSubject};
-use super::paje::Paje;
-use super::perfetto::Perfetto;
-use crate::lines::LineWriter;
-use crate::{Draft, RunFolder};
-use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId, Time};
+use super::{
+    format::{ProcessActivity, TraceCounter, TraceFormat, TraceSink, TraceSubject},
+    paje::Paje,
+    perfetto::Perfetto,
+};
+use crate::{Draft, RunFolder, lines::LineWriter};
+use migsim_base::{
+    error::Error,
+    units::{HostId, ProcessId, Time},
+};
 use migsim_bsp::{
     CallRecord, CriticalPath, MigrationRecord, Period, Recorder, RunOutcome, SuperstepBeginnings,
 };

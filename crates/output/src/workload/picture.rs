@@ -1,7 +1,6 @@
 //! Draws the work, imbalance, messages and h-relation of an application over its supersteps as SVG.
 
-use super::SuperstepLoad;
-use super::table::means_of_equal_parts;
+use super::{SuperstepLoad, table::means_of_equal_parts};
 use crate::svg::{escape_svg, open_svg};
 use migsim_base::quantities::{format_data_size, format_four_digits, format_work};
 

@@ -2,13 +2,14 @@
 //!
 //! In a file, processes (ranks), hosts of a Set (cluster) and supersteps are counted from 1, and Sets from 0.
 
-use serde::de::IntoDeserializer as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::IntoDeserializer as _};
 use serde_json::Value;
 
-use migsim_base::document::Document;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
+use migsim_base::{
+    document::Document,
+    error::{Error, Problem},
+    units::{Bytes, InstructionsPerSecond, Seconds},
+};
 use migsim_policies::authors_2015::{Heuristic, HostSet, ProcessReport, next_aged_value};
 
 /// A stored run of the authors' simulation program, with its rescheduling calls.

@@ -12,17 +12,17 @@
 
 mod case;
 
-use std::fmt::Debug;
-use std::fs::DirEntry;
-use std::path::Path;
+use std::{fmt::Debug, fs::DirEntry, path::Path};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::packed::decompress_text;
-use migsim_base::document::read_text;
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    document::read_text,
+    error::{Error, Problem},
+};
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 use migsim_policies::authors_2015::{Heuristic, ReschedulingCall, count_unbalanced_processes};
 

@@ -16,8 +16,10 @@ mod recorded;
 
 use serde::Deserialize;
 
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{HostId, ProcessId, Seconds};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{HostId, ProcessId, Seconds},
+};
 use migsim_bsp::{BarrierKind, Costs, RuntimeConfig, Scenario, Setup, TransferStart, simulate};
 use migsim_engine::{NetworkModel, Weights};
 use migsim_experiment::{Calibration, MeasuredMessages, calibrate, library_models, read_pings};

@@ -1,8 +1,10 @@
 //! Creates the page `reality.md`, the table `reality.csv` and the figures on the comparison of predicted with measured times.
 
 use super::{BarrierCase, MeasurementComparison, PredictedProgram};
-use crate::cells::median;
-use crate::markdown::{push_table, put};
+use crate::{
+    cells::median,
+    markdown::{push_table, put},
+};
 use migsim_base::error::Error;
 use migsim_output::figure::{
     self, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup,

@@ -7,8 +7,10 @@
 
 use super::{Models, simulated_makespan};
 use crate::packed::decompress_text;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::HostId;
+use migsim_base::{
+    error::{Error, Problem},
+    units::HostId,
+};
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 

@@ -25,14 +25,18 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::ConstantConfig;
-use super::range::{MAX_DURATION, ParameterChecks};
-use super::sampled::periodic_steps;
-use super::{Load, LoadOptions, MAX_LOAD};
+use super::{
+    Load, LoadOptions, MAX_LOAD,
+    constant::ConstantConfig,
+    range::{MAX_DURATION, ParameterChecks},
+    sampled::periodic_steps,
+};
 use crate::Steps;
-use migsim_base::error::Error;
-use migsim_base::random::{Stream, round_portably};
-use migsim_base::units::Seconds;
+use migsim_base::{
+    error::Error,
+    random::{Stream, round_portably},
+    units::Seconds,
+};
 
 /// Parameters of a background load of the kind `ar` (autoregressive).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,19 +1,19 @@
 //! The key `load` of an experiment: one load or a list of loads, each with its `kind`, the hosts or links to which the load
 //! applies (`on`), and the parameters of the kind.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::scaled::ScaledLoad;
-use super::{Entry, Load, Table};
-use migsim_base::document;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::Seconds;
-use migsim_base::words::format_count;
+use super::{Entry, Load, Table, scaled::ScaledLoad};
+use migsim_base::{
+    document,
+    error::{Error, Problem},
+    units::Seconds,
+    words::format_count,
+};
 
 /// The key `load` as written in an experiment: one load, or a list of loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::ParameterChecks;
-use super::{Load, LoadOptions, MAX_LOAD};
+use super::{Load, LoadOptions, MAX_LOAD, range::ParameterChecks};
 use crate::Steps;
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
+use migsim_base::{error::Error, random::Stream};
 
 /// Parameters of a background load of the kind `constant`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,13 +10,14 @@
 //! number of steps that a run knows in advance must not depend on other runs. A host that was idle for a while can apply several
 //! steps of a block in one operation. Cost: 3 ns per stored step that is read, and 16 B of memory per stored step.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use super::{Load, MAX_LOAD};
 use crate::{BufferedSteps, Steps};
-use migsim_base::error::catch_panic;
-use migsim_base::random::Stream;
+use migsim_base::{error::catch_panic, random::Stream};
 
 /// Number of further steps that the background loads of one platform may store in memory; clones share the same counter.
 #[derive(Clone, Debug)]

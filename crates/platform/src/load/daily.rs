@@ -8,20 +8,23 @@
 //! uniformly from -`spread` to +`spread`. If `spread` is 0, the loads of all hosts increase and decrease together, with every
 //! seed.
 
-use std::f64::consts::TAU;
-use std::sync::Arc;
+use std::{f64::consts::TAU, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::constant::ConstantConfig;
-use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
-use super::sampled::periodic_steps;
-use super::{Load, LoadOptions, MAX_LOAD};
+use super::{
+    Load, LoadOptions, MAX_LOAD,
+    constant::ConstantConfig,
+    range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD},
+    sampled::periodic_steps,
+};
 use crate::Steps;
-use migsim_base::error::Error;
-use migsim_base::random::{Stream, round_portably};
-use migsim_base::units::Seconds;
+use migsim_base::{
+    error::Error,
+    random::{Stream, round_portably},
+    units::Seconds,
+};
 
 /// Parameters of a background load of the kind `daily`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

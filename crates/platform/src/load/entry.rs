@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::Load;
-use migsim_base::document;
-use migsim_base::error::{Error, Problem};
-use migsim_base::plugin;
+use migsim_base::{
+    document,
+    error::{Error, Problem},
+    plugin,
+};
 
 /// The parameters of a kind of load, which an experiment writes next to the keys `kind` and `on`.
 ///

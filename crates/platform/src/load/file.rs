@@ -24,22 +24,25 @@
 
 mod built_in;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lines::{
-    LoadTable, VALUES_HINT, ValueHeadings, read_times_and_values, read_values_without_times,
+use super::{
+    Load, LoadOptions, MAX_LOAD,
+    lines::{
+        LoadTable, VALUES_HINT, ValueHeadings, read_times_and_values, read_values_without_times,
+    },
+    range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD},
 };
-use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
-use super::{Load, LoadOptions, MAX_LOAD};
 use crate::{Profile, Steps, read_profile};
-use migsim_base::document::{FileKind, sha256};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use migsim_base::{
+    document::{FileKind, sha256},
+    error::{Error, Problem},
+    random::Stream,
+    units::Seconds,
+};
 
 /// File format of a trace of measured load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 
 use super::dates::LoadTime;
 use crate::row::Row;
-use migsim_base::document::{Separator, is_placeholder_heading};
-use migsim_base::error::Problem;
-use migsim_base::units::Seconds;
+use migsim_base::{
+    document::{Separator, is_placeholder_heading},
+    error::Problem,
+    units::Seconds,
+};
 
 /// Loads over time: the start \[s\] and the load of each step.
 pub(super) type LoadSteps = Vec<(f64, f64)>;

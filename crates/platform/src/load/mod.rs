@@ -41,16 +41,15 @@ mod sampled;
 mod scaled;
 mod walk;
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 pub use ar::ArConfig;
-pub use config::load_key_schema;
-pub use config::{LoadKey, Loads};
+pub use config::{LoadKey, Loads, load_key_schema};
 pub use constant::ConstantConfig;
 pub use daily::DailyConfig;
-pub use entry::load_entry;
-pub use entry::{Entry, LoadKind, LoadOptions, LoadWithParameters, ParameterDescription, Table};
+pub use entry::{
+    Entry, LoadKind, LoadOptions, LoadWithParameters, ParameterDescription, Table, load_entry,
+};
 pub use file::{FileConfig, Format, MeasuredLoad, Scale, Start, Values};
 pub use flag::from_flag;
 pub use on_off::OnOffConfig;
@@ -58,8 +57,7 @@ pub use registry::standard;
 pub use walk::WalkConfig;
 
 use crate::Steps;
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use migsim_base::{random::Stream, units::Seconds};
 
 /// Maximum load, as a share of a host or link. A larger load would leave practically no capacity.
 pub const MAX_LOAD: f64 = 0.99;

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::{MAX_DURATION, ParameterChecks};
-use super::{Load, LoadOptions, MAX_LOAD};
+use super::{
+    Load, LoadOptions, MAX_LOAD,
+    range::{MAX_DURATION, ParameterChecks},
+};
 use crate::Steps;
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use migsim_base::{error::Error, random::Stream, units::Seconds};
 
 /// Parameters of a background load of the kind `on-off`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

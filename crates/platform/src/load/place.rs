@@ -1,15 +1,18 @@
 //! Finds the hosts and links to which a load of an experiment applies, and adds the load to them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use super::config::{LoadSpec, Loads, On};
-use super::course::{DrawnLoad, StepBudget};
-use super::{Load, MAX_LOAD};
+use super::{
+    Load, MAX_LOAD,
+    config::{LoadSpec, Loads, On},
+    course::{DrawnLoad, StepBudget},
+};
 use crate::{BackgroundLoad, BufferedSteps, Platform};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
+use migsim_base::{
+    error::{Error, Problem},
+    random::{Stream, StreamPurpose},
+    units::{BytesPerSecond, InstructionsPerSecond},
+};
 
 /// A host or a link, by its index in the list of hosts or links of the platform.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,9 +4,11 @@ use std::ops::RangeInclusive;
 
 use super::MAX_LOAD;
 pub(super) use crate::SHORTEST_PERIOD;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::Seconds;
-use migsim_base::words::percent_hint;
+use migsim_base::{
+    error::{Error, Problem},
+    units::Seconds,
+    words::percent_hint,
+};
 
 /// Maximum duration that a parameter of a load may have \[s\], about thirty years.
 pub(super) const MAX_DURATION: f64 = 1e9;

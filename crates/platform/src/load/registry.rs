@@ -4,8 +4,10 @@
 //! To add a kind, write a file beside this one with the type of its parameters, their defaults and an implementation of
 //! [`super::Load`], and add a row in [`standard`].
 
-use super::entry::{Table, load_entry};
-use super::{ArConfig, ConstantConfig, DailyConfig, FileConfig, OnOffConfig, WalkConfig};
+use super::{
+    ArConfig, ConstantConfig, DailyConfig, FileConfig, OnOffConfig, WalkConfig,
+    entry::{Table, load_entry},
+};
 
 /// Returns the table of the kinds of load that are part of the program.
 pub fn standard() -> Table {

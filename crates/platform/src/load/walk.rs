@@ -13,13 +13,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::ParameterChecks;
-use super::sampled::periodic_steps;
-use super::{Load, LoadOptions, MAX_LOAD};
+use super::{Load, LoadOptions, MAX_LOAD, range::ParameterChecks, sampled::periodic_steps};
 use crate::Steps;
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
-use migsim_base::units::Seconds;
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+    units::Seconds,
+};
 
 /// Parameters of a background load of the kind `walk` (random walk between two bounds).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

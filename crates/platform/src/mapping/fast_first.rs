@@ -5,8 +5,7 @@
 //! goes to the first. If all processes have equal work, no other placement makes the slowest process faster. A host with fast
 //! cores may get more processes than cores before a slow core gets its first process.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Returns the number of processes that each host gets. Each host is given by the speed of a core \[instructions/s\] and the
 /// number of cores.

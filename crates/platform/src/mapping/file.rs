@@ -10,12 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::Platform;
-use crate::row::{Row, rows_below_heading, table_error};
-use migsim_base::document::{FileKind, read_text};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{HostId, ProcessId};
-use migsim_base::words::format_count;
+use crate::{
+    Platform,
+    row::{Row, rows_below_heading, table_error},
+};
+use migsim_base::{
+    document::{FileKind, read_text},
+    error::{Error, Problem},
+    units::{HostId, ProcessId},
+    words::format_count,
+};
 
 pub(super) fn read_mapping_file(
     path: &str,

@@ -19,14 +19,14 @@
 mod fast_first;
 mod file;
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::str::FromStr;
+use std::{collections::BTreeMap, convert::Infallible, str::FromStr};
 
 use super::{Host, Platform};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{ClusterId, HostId};
-use migsim_base::words::format_count;
+use migsim_base::{
+    error::{Error, Problem},
+    units::{ClusterId, HostId},
+    words::format_count,
+};
 
 /// The initial placement of processes on hosts.
 ///

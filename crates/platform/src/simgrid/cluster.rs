@@ -1,13 +1,17 @@
 //! Reads the elements of SimGrid that stand for several hosts or for a host with its links: `<cluster>`, `<cabinet>` and
 //! `<peer>`.
 
-use super::profile::TracedQuantity;
-use super::tree::{Node, UnroutedZone, ZoneTreeBuilder};
-use super::units;
-use super::xml::{is_valid_name, non_empty_attribute};
-use crate::assemble::estimated_bytes_of_hosts;
-use crate::zones::{MemberLinks, PositionInZone, Routing, Star};
-use crate::{Host, Link, Profile};
+use super::{
+    profile::TracedQuantity,
+    tree::{Node, UnroutedZone, ZoneTreeBuilder},
+    units,
+    xml::{is_valid_name, non_empty_attribute},
+};
+use crate::{
+    Host, Link, Profile,
+    assemble::estimated_bytes_of_hosts,
+    zones::{MemberLinks, PositionInZone, Routing, Star},
+};
 use migsim_base::units::{ClusterId, LinkId, Seconds};
 
 const KNOWN: [&str; 22] = [

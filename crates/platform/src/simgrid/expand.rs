@@ -11,16 +11,22 @@
 //!
 //! The replacement of an element is written on the first line of the element, so that the other lines keep their numbers.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use roxmltree::Node;
 
-use super::cluster::parse_radical_ranges;
-use super::lenient::parse_leniently;
-use super::rules::{MAX_TEXT_LENGTH, replace_routing_rules};
-use migsim_base::document::{line_column, read_text, sha256};
-use migsim_base::error::Problem;
+use super::{
+    cluster::parse_radical_ranges,
+    lenient::parse_leniently,
+    rules::{MAX_TEXT_LENGTH, replace_routing_rules},
+};
+use migsim_base::{
+    document::{line_column, read_text, sha256},
+    error::Problem,
+};
 
 const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
 /// Maximum number of rounds of replacement, and thus of the depth to which files include other files.
@@ -326,8 +332,10 @@ fn content_to_insert(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{from_simgrid, from_simgrid_within_limits};
-    use super::content_to_insert;
+    use super::{
+        super::{from_simgrid, from_simgrid_within_limits},
+        content_to_insert,
+    };
     use migsim_base::memory::Limits;
 
     fn read(text: &str) -> Result<Vec<String>, String> {

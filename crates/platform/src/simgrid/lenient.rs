@@ -3,8 +3,7 @@
 use regex_lite::{Captures, Regex};
 use roxmltree::{Document, ParsingOptions};
 
-use migsim_base::document::line_column;
-use migsim_base::error::Problem;
+use migsim_base::{document::line_column, error::Problem};
 
 /// Maximum number of attributes of an element. The XML parser compares each attribute with all others, so that more would take
 /// too long; SimGrid's elements have at most 22.

@@ -46,13 +46,14 @@ pub use write::{to_simgrid, to_simgrid_as_read};
 
 use std::sync::Arc;
 
-use super::zones::Routing;
-use super::{GroupingRule, LoadedPlatform, Platform, Routes};
+use super::{GroupingRule, LoadedPlatform, Platform, Routes, zones::Routing};
 use expand::Expander;
 use lenient::parse_leniently;
-use migsim_base::document::{limit_problems, sha256};
-use migsim_base::error::{Error, Problem};
-use migsim_base::memory::Limits;
+use migsim_base::{
+    document::{limit_problems, sha256},
+    error::{Error, Problem},
+    memory::Limits,
+};
 use tree::{Node, ZoneTreeBuilder};
 use xml::{Reader, Version};
 

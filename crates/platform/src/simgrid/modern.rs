@@ -10,16 +10,17 @@
 //! | a profile of version 3 that is longer than its period | with the period that `SimGrid` gave it |
 //! | elements without a meaning in migsim: disks, processes, unknown settings, the route of a zone to itself | left out |
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
-use super::config::{self, SettingMeaning};
-use super::export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_file_name};
-use super::lenient::parse_leniently;
-use super::profile::profile_text;
-use super::tree::{Node, ROUTINGS};
-use super::units::{self, BANDWIDTH_UNITS, LATENCY_UNITS, SPEED_UNITS, Units};
-use super::xml::{Reader, Version};
+use super::{
+    config::{self, SettingMeaning},
+    export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_file_name},
+    lenient::parse_leniently,
+    profile::profile_text,
+    tree::{Node, ROUTINGS},
+    units::{self, BANDWIDTH_UNITS, LATENCY_UNITS, SPEED_UNITS, Units},
+    xml::{Reader, Version},
+};
 use migsim_base::error::Error;
 
 /// Elements whose names differ between versions of SimGrid's format: the name in version 3 and the name in version 4.
@@ -281,8 +282,10 @@ fn add_missing_units(value: &str, units: &Units) -> String {
 mod tests {
     use std::fs;
 
-    use super::super::{from_simgrid, to_simgrid_as_read};
-    use super::{QUANTITY_ATTRIBUTES, add_missing_units};
+    use super::{
+        super::{from_simgrid, to_simgrid_as_read},
+        QUANTITY_ATTRIBUTES, add_missing_units,
+    };
     use crate::{LoadedPlatform, Route};
     use migsim_base::units::HostId;
 

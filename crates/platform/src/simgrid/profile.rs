@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use roxmltree::Node;
 
 use crate::Profile;
-use migsim_base::document::{read_text, sha256};
-use migsim_base::error::Problem;
+use migsim_base::{
+    document::{read_text, sha256},
+    error::Problem,
+};
 
 /// Quantity of a host or link that a profile changes over time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

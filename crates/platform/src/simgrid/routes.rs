@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::tree::{NamedLink, Node, UnroutedZone, ZoneTreeBuilder};
-use super::xml::non_empty_attribute;
+use super::{
+    tree::{NamedLink, Node, UnroutedZone, ZoneTreeBuilder},
+    xml::non_empty_attribute,
+};
 use crate::zones::{
     Bypass, HostOrRouterId, MemberLinks, OWN_GATEWAY, PositionInZone, RouteTable, Routing, Search,
     WrittenRoutes, ZoneId, ZoneMember,

@@ -9,9 +9,7 @@
 //!
 //! The first rule that matches a pair is used. As in `SimGrid`, `symmetrical` has no effect: the route back needs another rule.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::ops::Range;
+use std::{collections::BTreeSet, fmt::Write as _, ops::Range};
 
 use regex_lite::{Captures, Regex};
 use roxmltree::Node;

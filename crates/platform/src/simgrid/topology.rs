@@ -1,14 +1,18 @@
 //! Reads clusters with a topology: TORUS, `FAT_TREE` or DRAGONFLY.
 
-use super::cluster::{HostLinks, NumberedHosts};
-use super::tree::{Node, ZoneTreeBuilder};
-use crate::Link;
-use crate::assemble::estimated_bytes_of_hosts;
-use crate::zones::{
-    Dragonfly, Fabric, FabricLinks, FatTree, Level, PositionInZone, Routing, Shape,
+use super::{
+    cluster::{HostLinks, NumberedHosts},
+    tree::{Node, ZoneTreeBuilder},
 };
-use migsim_base::units::{BytesPerSecond, LinkId};
-use migsim_base::words::format_count;
+use crate::{
+    Link,
+    assemble::estimated_bytes_of_hosts,
+    zones::{Dragonfly, Fabric, FabricLinks, FatTree, Level, PositionInZone, Routing, Shape},
+};
+use migsim_base::{
+    units::{BytesPerSecond, LinkId},
+    words::format_count,
+};
 
 const SIZES: &str = "topo_parameters";
 

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use roxmltree::Node;
 
-use super::expand::check_inside_folder;
-use super::profile::{ProfileEvents, TraceConnection, TracedQuantity, read_profile_file};
-use super::xml::{Reader, Version, non_empty_attribute};
+use super::{
+    expand::check_inside_folder,
+    profile::{ProfileEvents, TraceConnection, TracedQuantity, read_profile_file},
+    xml::{Reader, Version, non_empty_attribute},
+};
 use crate::Profile;
 use migsim_base::error::Problem;
 

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
-use super::profile::TracedQuantity;
-use super::xml::{Reader, non_empty_attribute};
-use crate::assemble::check_platform_size;
-use crate::zones::{HostOrRouterId, PositionInZone, Routing, Star, ZoneId, ZoneMember, Zones};
-use crate::{Failure, Host, Link};
-use migsim_base::document::MOST_PROBLEMS;
-use migsim_base::memory::Limits;
-use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds, UnitError};
+use super::{
+    config::{FATPIPE_PROPERTY, MEMORY_PROPERTY},
+    profile::TracedQuantity,
+    xml::{Reader, non_empty_attribute},
+};
+use crate::{
+    Failure, Host, Link,
+    assemble::check_platform_size,
+    zones::{HostOrRouterId, PositionInZone, Routing, Star, ZoneId, ZoneMember, Zones},
+};
+use migsim_base::{
+    document::MOST_PROBLEMS,
+    memory::Limits,
+    units::{Bytes, ClusterId, LinkId, Seconds, UnitError},
+};
 
 /// An XML element of the platform file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;

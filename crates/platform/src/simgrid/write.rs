@@ -13,18 +13,26 @@
 //! of clusters, each pair gets a link with the latency of the whole route. This link is `FATPIPE` and faster than any other link,
 //! and all other links then have no latency.
 
-use std::collections::BTreeSet;
-use std::fmt::{self, Write as _};
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Write as _},
+};
 
-use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
-use super::export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_file_name};
-use super::modern::rewrite_as_version_4;
-use super::profile::profile_text;
-use crate::model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH};
-use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{ClusterId, HostId, LinkId};
-use migsim_base::words::format_count;
+use super::{
+    config::{FATPIPE_PROPERTY, MEMORY_PROPERTY},
+    export::{FILE_BEGINNING, SimgridExport, escape_xml_attribute, safe_file_name},
+    modern::rewrite_as_version_4,
+    profile::profile_text,
+};
+use crate::{
+    Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route,
+    model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH},
+};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{ClusterId, HostId, LinkId},
+    words::format_count,
+};
 
 /// Maximum number of hosts of a platform that is written with one route for each pair of hosts.
 const MAX_HOSTS_WITH_ROUTES: usize = 3000;

@@ -1,16 +1,19 @@
 //! Reads attributes and elements of an XML file with their positions, and collects the problems of the file.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use roxmltree::{Document, Node};
 
-use super::config::{self, SettingMeaning};
-use super::profile::Traces;
-use super::units;
-use migsim_base::document::MOST_PROBLEMS;
-use migsim_base::error::Problem;
-use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
+use super::{
+    config::{self, SettingMeaning},
+    profile::Traces,
+    units,
+};
+use migsim_base::{
+    document::MOST_PROBLEMS,
+    error::Problem,
+    units::{BytesPerSecond, InstructionsPerSecond, Seconds},
+};
 
 /// Version of SimGrid's platform format.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,7 @@
 //! host follow them. Then come the limiters of the switches (the blades of a dragonfly), and then the cables, each as one link or,
 //! if cables are duplex, as two. Hosts, switches and cables are numbered from 0.
 
-use super::PartialRoute;
-use super::dragonfly::Dragonfly;
-use super::fat_tree::FatTree;
+use super::{PartialRoute, dragonfly::Dragonfly, fat_tree::FatTree};
 use migsim_base::units::LinkId;
 
 /// A fabric: its shape, the numbers of its parts, and which links each part has.

@@ -1,9 +1,7 @@
 //! Routes that a file defines between the members of a zone, and their combinations with the fewest links. Among equally short
 //! combinations, the choice is the same as in `SimGrid`.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::OnceLock;
+use std::{cmp::Reverse, collections::BinaryHeap, sync::OnceLock};
 
 use super::{PartialRoute, RouteTable};
 use migsim_base::units::to_u32;

@@ -1,12 +1,14 @@
 //! A rescheduling call of the simulation program of `MigBSP`'s authors as a pure function, which computes potentials of
 //! migration, candidates and moves from the reports of the processes.
 
-use super::destination::{Move, assign_destinations};
-use super::heuristic::{Heuristic, chosen_processes};
-use super::potential::{
-    HostSet, PotentialTerms, ProcessReport, potential_terms, processes_per_host, set_indices,
+use super::{
+    destination::{Move, assign_destinations},
+    heuristic::{Heuristic, chosen_processes},
+    potential::{
+        HostSet, PotentialTerms, ProcessReport, potential_terms, processes_per_host, set_indices,
+    },
+    ranking::{SetPreference, exchange_sort_by_potential, preferred_sets},
 };
-use super::ranking::{SetPreference, exchange_sort_by_potential, preferred_sets};
 
 /// The input of a rescheduling call of the simulation program that the authors of `MigBSP` wrote in 2015.
 #[derive(Clone, Copy, Debug)]

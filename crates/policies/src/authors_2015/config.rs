@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::heuristic::Heuristic;
-use super::potential::HostSet;
-use crate::View;
-use crate::strategy::range_problem;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{InstructionsPerSecond, Seconds};
+use super::{heuristic::Heuristic, potential::HostSet};
+use crate::{View, strategy::range_problem};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{InstructionsPerSecond, Seconds},
+};
 
 /// A Set (cluster) as a deployment file of the authors' program describes it: its hosts and the power of each host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,7 @@
 //!
 //! Each manager takes its candidates in increasing order of process numbers.
 
-use super::potential::ProcessReport;
-use super::ranking::SetPreference;
+use super::{potential::ProcessReport, ranking::SetPreference};
 
 /// A migration that the manager of a Set (cluster) decided in a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::potential::PotentialTerms;
-use super::ranking::SetPreference;
+use super::{potential::PotentialTerms, ranking::SetPreference};
 
 /// The heuristic that chooses the candidates for migration in a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

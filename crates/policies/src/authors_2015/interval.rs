@@ -172,8 +172,7 @@ fn regularity_pattern(values: &[f64], margin: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measures;
-    use crate::testing::test_view;
+    use crate::{Measures, testing::test_view};
     use migsim_base::units::{HostId, Instructions, ProcessId};
     use migsim_bsp::Message;
     use migsim_engine::testing::single_cluster_platform;

@@ -78,16 +78,20 @@ pub use interval::{count_unbalanced_processes, next_aged_value};
 pub use potential::{HostSet, PotentialTerms, ProcessReport};
 pub use ranking::SetPreference;
 
-use self::config::Deployment;
-use self::interval::IntervalMeasures;
-use super::explain::explanation_fields;
-use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS};
-use crate::strategy::refuse_problems;
-use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
-use migsim_base::error::Error;
-use migsim_base::plugin::OptionFlag;
-use migsim_base::random::Stream;
-use migsim_base::units::{ClusterId, HostId, ProcessId};
+use self::{config::Deployment, interval::IntervalMeasures};
+use super::{
+    explain::explanation_fields,
+    migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS},
+};
+use crate::{
+    Candidate, Decision, Migration, Policy, PolicyOptions, View, strategy::refuse_problems,
+};
+use migsim_base::{
+    error::Error,
+    plugin::OptionFlag,
+    random::Stream,
+    units::{ClusterId, HostId, ProcessId},
+};
 
 /// Number of rescheduling calls at the start of a run whose decision records list every term of every potential of migration
 /// (PM).

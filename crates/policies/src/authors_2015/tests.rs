@@ -1,10 +1,11 @@
 //! Tests of the policy over supersteps and calls, on two clusters of two hosts.
 
 use super::*;
-use crate::Measures;
-use crate::testing::test_view;
-use migsim_base::random::StreamPurpose;
-use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, Seconds};
+use crate::{Measures, testing::test_view};
+use migsim_base::{
+    random::StreamPurpose,
+    units::{Bytes, Instructions, InstructionsPerSecond, Seconds},
+};
 use migsim_bsp::Message;
 use migsim_engine::testing::single_cluster_platform;
 use migsim_platform::{Cluster, Platform};

@@ -4,11 +4,15 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::check::CaseCheck;
-use super::history::{GrowingLoad, LoadHistory, MeasuredTimes};
-use super::snapshot::{BarrierSnapshot, UncheckedBarrier};
-use migsim_base::document::{Document, from_value};
-use migsim_base::error::{Error, Problem};
+use super::{
+    check::CaseCheck,
+    history::{GrowingLoad, LoadHistory, MeasuredTimes},
+    snapshot::{BarrierSnapshot, UncheckedBarrier},
+};
+use migsim_base::{
+    document::{Document, from_value},
+    error::{Error, Problem},
+};
 
 /// A named case of an input file of `migsim decide`: a barrier or a load history for which decisions are computed.
 #[derive(Clone, Debug)]

@@ -1,9 +1,11 @@
 //! Checks of the values of a case: all values that are out of range are collected with their keys and reported in one error.
 
 use crate::strategy::refuse_problems;
-use migsim_base::document::limit_problems;
-use migsim_base::error::{Error, Problem};
-use migsim_base::words::format_count;
+use migsim_base::{
+    document::limit_problems,
+    error::{Error, Problem},
+    words::format_count,
+};
 
 #[derive(Debug)]
 pub(super) struct CaseCheck<'p> {

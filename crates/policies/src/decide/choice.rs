@@ -1,13 +1,14 @@
 //! The selection of policies or triggers, with their options, for which `migsim decide` computes decisions.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use serde_json::{Map, Value, json};
 
 use crate::strategy::{CallCostConstants, Variant};
-use migsim_base::error::{Error, Problem};
-use migsim_base::plugin;
+use migsim_base::{
+    error::{Error, Problem},
+    plugin,
+};
 
 /// A policy or trigger with its options, whose decisions `migsim decide` computes.
 #[derive(Clone, Debug, PartialEq)]

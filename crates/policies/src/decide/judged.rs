@@ -4,18 +4,24 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
-use super::choice::{
-    PolicyOrTrigger, PolicyOrTriggerSelection, is_price_key, price_options,
-    selected_policies_or_triggers,
+use super::{
+    choice::{
+        PolicyOrTrigger, PolicyOrTriggerSelection, is_price_key, price_options,
+        selected_policies_or_triggers,
+    },
+    history::{LoadHistory, TriggerOutcome, simulate_trigger},
+    snapshot::BarrierSnapshot,
 };
-use super::history::{LoadHistory, TriggerOutcome, simulate_trigger};
-use super::snapshot::BarrierSnapshot;
-use crate::exec::{PREFIX, request_assignment_once};
-use crate::strategy::{self, Assignment, host_time_lower_bound, optimal_assignment};
-use crate::trigger;
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::Seconds;
+use crate::{
+    exec::{PREFIX, request_assignment_once},
+    strategy::{self, Assignment, host_time_lower_bound, optimal_assignment},
+    trigger,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    random::{Stream, StreamPurpose},
+    units::Seconds,
+};
 
 /// The decisions of all selected strategies at one barrier, with bounds of the largest host time for comparison.
 #[derive(Clone, Debug)]

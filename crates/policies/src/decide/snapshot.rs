@@ -3,9 +3,11 @@
 use serde::Deserialize;
 
 use super::check::{AllowedRange, CaseCheck};
-use crate::CallProcedure;
-use crate::balancer::cancel_moves_without_memory;
-use crate::strategy::{Assignment, HostPaths, Instance, PairMessages};
+use crate::{
+    CallProcedure,
+    balancer::cancel_moves_without_memory,
+    strategy::{Assignment, HostPaths, Instance, PairMessages},
+};
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
 #[derive(Clone, Debug, Deserialize)]

@@ -47,21 +47,24 @@ mod program;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Number, Value, json};
 
 use self::program::ExternalProgram;
 pub use self::program::{is_answer_awaited, log_error_output_to};
-use super::balancer::{CoreNumbering, decide_by_assignment};
-use super::probe::{add_routes_of_cores, barrier_to_json, cores_after_moves, instance_to_json};
-use super::strategy::{Assignment, Gather, Instance};
-use super::window::LoadWindow;
-use super::{Decision, Policy, PolicyOptions, View};
-use migsim_base::error::{Error, Problem};
-use migsim_base::random::Stream;
-use migsim_base::units::{Seconds, Time};
-use migsim_base::words::format_count;
+use super::{
+    Decision, Policy, PolicyOptions, View,
+    balancer::{CoreNumbering, decide_by_assignment},
+    probe::{add_routes_of_cores, barrier_to_json, cores_after_moves, instance_to_json},
+    strategy::{Assignment, Gather, Instance},
+    window::LoadWindow,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    random::Stream,
+    units::{Seconds, Time},
+    words::format_count,
+};
 
 /// The name of the policy that calls an external program.
 pub(super) const EXEC: &str = "exec";

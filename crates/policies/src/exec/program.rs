@@ -8,17 +8,21 @@
 //! started by it. A guard in this group, a shell that waits for an input that never comes, kills the group when the simulator's
 //! process ends. Therefore a simulator that is killed leaves no program running.
 
-use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::io::{self, BufRead, BufReader, IsTerminal as _, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    fs::OpenOptions,
+    io::{self, BufRead, BufReader, IsTerminal as _, Read, Write},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
 
 use migsim_base::error::Problem;
 use rustix::process::{Pid, Signal, kill_process_group};

@@ -1,10 +1,11 @@
 //! Tests of programs as policies.
 
 use super::*;
-use crate::Measures;
-use crate::testing::test_view;
-use migsim_base::random::StreamPurpose;
-use migsim_base::units::{HostId, Instructions};
+use crate::{Measures, testing::test_view};
+use migsim_base::{
+    random::StreamPurpose,
+    units::{HostId, Instructions},
+};
 
 /// Returns the decisions of a shell script in consecutive calls, or its error.
 fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {

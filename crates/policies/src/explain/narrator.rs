@@ -4,9 +4,11 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::plain::{self, REASON_KEY, list_explanation_values};
-use super::record::{DecisionRecord, RecordedCandidate};
-use super::scene::{CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings};
+use super::{
+    plain::{self, REASON_KEY, list_explanation_values},
+    record::{DecisionRecord, RecordedCandidate},
+    scene::{CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreHeadings},
+};
 use migsim_base::quantities::format_time;
 
 /// Describes the rescheduling calls of a policy in sentences. By default each part of a decision record is listed unchanged.

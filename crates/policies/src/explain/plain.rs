@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::record::{DecisionRecord, TRIGGER_KEY};
-use super::scene::ExplainContext;
+use super::{
+    record::{DecisionRecord, TRIGGER_KEY},
+    scene::ExplainContext,
+};
 use migsim_base::words::format_count;
 
 /// Describes whether the policy requested a rescheduling call after the superstep that the user asks about.

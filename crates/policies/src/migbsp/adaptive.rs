@@ -8,13 +8,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::MigBspConfig;
-use super::trigger::MigBspTrigger as Rule;
-use crate::strategy::refuse_problems;
-use crate::trigger::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
-use migsim_base::error::Error;
-use migsim_base::units::Seconds;
-use migsim_base::words::format_count;
+use super::{config::MigBspConfig, trigger::MigBspTrigger as Rule};
+use crate::{
+    strategy::refuse_problems,
+    trigger::{ObservedSuperstep, Reason, Trigger, TriggerOptions},
+};
+use migsim_base::{error::Error, units::Seconds, words::format_count};
 
 /// The options of the trigger `adaptive`, which determine when calls take place; all other options of MigBSP have their default
 /// values.

@@ -13,9 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::strategy::range_problem;
-use migsim_base::error::Problem;
-use migsim_base::units::Seconds;
-use migsim_base::words::percent_hint;
+use migsim_base::{error::Problem, units::Seconds, words::percent_hint};
 
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {

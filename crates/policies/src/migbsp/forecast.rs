@@ -15,8 +15,10 @@
 //! A pair gets an entry with this state just before its first traffic is added. The entry is removed at a call after which the
 //! pair has this state again.
 
-use super::config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
-use super::exchanges::{ExchangeForecast, ExchangeForecasts};
+use super::{
+    config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns},
+    exchanges::{ExchangeForecast, ExchangeForecasts},
+};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
 

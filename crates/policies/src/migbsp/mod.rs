@@ -43,8 +43,7 @@ pub(super) mod trigger;
 mod viability;
 mod weights;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -60,18 +59,24 @@ pub use config::{
 
 pub(crate) use self::potential::MAX_LISTED_PAIRS;
 
-use self::explain::MigBspNarrator;
-use self::forecast::Forecasts;
-use self::potential::{MigrationPotential, PotentialComputation, Selection, select_candidates};
-use self::trigger::{IntervalRecord, MigBspTrigger};
-use self::viability::{CandidateTimes, Reservations, ViabilityTest};
-use self::weights::PotentialWeights;
-use super::explain::{Narrator, explanation_fields};
-use super::strategy::{Variant, refuse_problems};
-use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
-use migsim_base::error::Error;
-use migsim_base::plugin::{FlagValues, OptionFlag};
-use migsim_base::random::Stream;
+use self::{
+    explain::MigBspNarrator,
+    forecast::Forecasts,
+    potential::{MigrationPotential, PotentialComputation, Selection, select_candidates},
+    trigger::{IntervalRecord, MigBspTrigger},
+    viability::{CandidateTimes, Reservations, ViabilityTest},
+    weights::PotentialWeights,
+};
+use super::{
+    Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View,
+    explain::{Narrator, explanation_fields},
+    strategy::{Variant, refuse_problems},
+};
+use migsim_base::{
+    error::Error,
+    plugin::{FlagValues, OptionFlag},
+    random::Stream,
+};
 
 /// The policy `migbsp` with its state: MigBSP as in the papers after 2007 (the second generation).
 #[derive(Clone, Debug)]

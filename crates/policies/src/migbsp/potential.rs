@@ -17,13 +17,15 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{
-    Heuristic, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
-    PotentialCommunication, SetIndex, ThresholdMeaning,
+use super::{
+    config::{
+        Heuristic, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
+        PotentialCommunication, SetIndex, ThresholdMeaning,
+    },
+    exchanges::ExchangeForecast,
+    forecast::{Forecasts, NO_EXCHANGE},
+    weights::PotentialWeights,
 };
-use super::exchanges::ExchangeForecast;
-use super::forecast::{Forecasts, NO_EXCHANGE};
-use super::weights::PotentialWeights;
 use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};

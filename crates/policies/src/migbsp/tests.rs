@@ -1,10 +1,11 @@
 //! Calls on the cluster of clusters of the papers, worked out by hand.
 
 use super::*;
-use crate::Measures;
-use crate::testing::test_view;
-use migsim_base::random::StreamPurpose;
-use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
+use crate::{Measures, testing::test_view};
+use migsim_base::{
+    random::StreamPurpose,
+    units::{Bytes, HostId, Instructions, Seconds},
+};
 use migsim_platform::{LoadedPlatform, open};
 
 /// Labtec-0 (1.5 GHz), the first host; Aquario-0 (2.0 GHz), after 20 + 16 + 6 + 112 others.

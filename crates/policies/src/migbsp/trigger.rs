@@ -265,8 +265,7 @@ impl MigBspTrigger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::test_view;
-    use crate::{Measures, Policy};
+    use crate::{Measures, Policy, testing::test_view};
     use migsim_base::units::{Instructions, Seconds};
 
     /// Returns the vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and

@@ -10,11 +10,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{
-    FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication,
+use super::{
+    config::{
+        FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication,
+    },
+    forecast::Forecasts,
+    potential::{MigrationPotential, PotentialComputation, manager_route},
 };
-use super::forecast::Forecasts;
-use super::potential::{MigrationPotential, PotentialComputation, manager_route};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 

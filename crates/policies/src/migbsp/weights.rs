@@ -16,8 +16,10 @@
 
 use serde_json::{Value, json};
 
-use super::config::{MigBspConfig, WeightRule};
-use super::forecast::Forecasts;
+use super::{
+    config::{MigBspConfig, WeightRule},
+    forecast::Forecasts,
+};
 use crate::View;
 
 /// Minimum and maximum of the weight of Mem, the memory term of the potential of migration.

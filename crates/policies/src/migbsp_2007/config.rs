@@ -8,12 +8,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::migbsp::{
-    CommunicationTime, Floor, MigBspConfig, OwnCluster, Patterns, Population, ToleranceGrowth,
+use crate::{
+    migbsp::{
+        CommunicationTime, Floor, MigBspConfig, OwnCluster, Patterns, Population, ToleranceGrowth,
+    },
+    strategy::range_problem,
 };
-use crate::strategy::range_problem;
-use migsim_base::error::Problem;
-use migsim_base::units::{Bytes, Seconds};
+use migsim_base::{
+    error::Problem,
+    units::{Bytes, Seconds},
+};
 
 /// The host that exchanges a ping-pong message with a process to measure the transfer time within the process's own cluster
 /// (contradiction w07-x07).
@@ -146,8 +150,7 @@ impl MigBsp2007Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MigBsp2007;
-    use crate::Policy;
+    use crate::{MigBsp2007, Policy};
 
     #[test]
     fn options_reach_what_they_are_for() {

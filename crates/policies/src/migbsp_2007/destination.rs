@@ -10,8 +10,7 @@
 //! have equal ICPU, the host with the lower load comes first (this distinguishes hosts with ICPU 0), then the host with the
 //! lowest index.
 
-use super::config::MigBsp2007Config;
-use super::load::HostLoads;
+use super::{config::MigBsp2007Config, load::HostLoads};
 use crate::View;
 use migsim_base::units::{HostId, InstructionsPerSecond};
 

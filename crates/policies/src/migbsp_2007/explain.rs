@@ -4,11 +4,13 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::explain::{
-    CallInterval, DecisionRecord, ExplainContext, Narrator, NoMoveReason, Shortfall,
-    list_explanation_values,
+use crate::{
+    explain::{
+        CallInterval, DecisionRecord, ExplainContext, Narrator, NoMoveReason, Shortfall,
+        list_explanation_values,
+    },
+    migbsp::explain::trigger,
 };
-use crate::migbsp::explain::trigger;
 use migsim_base::words::format_count;
 
 fn three_decimals(value: f64) -> String {

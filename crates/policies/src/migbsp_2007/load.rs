@@ -104,8 +104,7 @@ impl HostLoads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measures;
-    use crate::testing::test_view;
+    use crate::{Measures, testing::test_view};
     use migsim_base::units::{Instructions, Seconds};
     use migsim_platform::Profile;
 

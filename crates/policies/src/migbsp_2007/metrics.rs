@@ -21,11 +21,14 @@
 use serde::Serialize;
 
 use super::config::{MigBsp2007Config, OwnPartner};
-use crate::View;
-use crate::migbsp::OwnCluster;
-use crate::migbsp::forecast::Forecasts;
-use migsim_base::random::Stream;
-use migsim_base::units::{ClusterId, HostId, Seconds};
+use crate::{
+    View,
+    migbsp::{OwnCluster, forecast::Forecasts},
+};
+use migsim_base::{
+    random::Stream,
+    units::{ClusterId, HostId, Seconds},
+};
 use migsim_platform::Platform;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

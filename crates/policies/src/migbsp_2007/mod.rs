@@ -42,23 +42,26 @@ use serde_json::{Map, Value, json};
 pub use config::{Load, MigBsp2007Config, OwnPartner};
 pub use metrics::{MigrationMetrics, relative_to_maximum};
 
-use self::destination::HostOffers;
-use self::explain::MigBsp2007Narrator;
-use self::load::HostLoads;
-use self::metrics::{MigrationPotential, PotentialSummary, ProcessTerms, process_terms};
-use super::explain::{Narrator, explanation_fields};
-use super::migbsp::MigBspConfig;
-use super::migbsp::forecast::Forecasts;
-use super::migbsp::trigger::MigBspTrigger;
-use super::migbsp::{
-    ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE, accepted_migrations,
+use self::{
+    destination::HostOffers,
+    explain::MigBsp2007Narrator,
+    load::HostLoads,
+    metrics::{MigrationPotential, PotentialSummary, ProcessTerms, process_terms},
 };
-use crate::strategy::refuse_problems;
-use crate::{Candidate, Decision, Policy, PolicyOptions, View};
-use migsim_base::error::Error;
-use migsim_base::plugin::OptionFlag;
-use migsim_base::random::Stream;
-use migsim_base::units::{ClusterId, ProcessId};
+use super::{
+    explain::{Narrator, explanation_fields},
+    migbsp::{
+        ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, MigBspConfig, TOLERANCE_FLAG, TOLERANCE_RANGE,
+        accepted_migrations, forecast::Forecasts, trigger::MigBspTrigger,
+    },
+};
+use crate::{Candidate, Decision, Policy, PolicyOptions, View, strategy::refuse_problems};
+use migsim_base::{
+    error::Error,
+    plugin::OptionFlag,
+    random::Stream,
+    units::{ClusterId, ProcessId},
+};
 
 /// The policy `migbsp-2007` with its state: MigBSP as in the paper of 2007 (the first generation).
 #[derive(Debug)]

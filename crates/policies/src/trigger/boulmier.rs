@@ -12,9 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost, trigger_of,
 };
-use migsim_base::error::Error;
-use migsim_base::quantities::format_time;
-use migsim_base::words::format_count;
+use migsim_base::{error::Error, quantities::format_time, words::format_count};
 
 /// The options of the trigger `boulmier`, which has none. The trigger requests a balancing when this is optimal for a growing
 /// imbalance.

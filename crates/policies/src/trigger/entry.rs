@@ -2,15 +2,16 @@
 //! options.
 
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::Trigger;
 use crate::strategy::Variant;
-use migsim_base::document;
-use migsim_base::error::Error;
-use migsim_base::plugin::{self, PluginFactory};
+use migsim_base::{
+    document,
+    error::Error,
+    plugin::{self, PluginFactory},
+};
 
 /// The options of a trigger, as a user sets them under `policy.trigger.<name>` in an experiment file.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use crate::strategy::Variant;
-use migsim_base::error::Error;
-use migsim_base::words::format_count;
+use migsim_base::{error::Error, words::format_count};
 
 /// The options of the trigger `every`, which requests a balancing after superstep t (counted from 1) if `(t + offset) mod
 /// supersteps = 0`.

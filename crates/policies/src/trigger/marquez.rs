@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
-use migsim_base::error::Error;
-use migsim_base::quantities::format_time;
-use migsim_base::units::Seconds;
+use migsim_base::{error::Error, quantities::format_time, units::Seconds};
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]

@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::Variant;
-use migsim_base::error::Error;
-use migsim_base::quantities::format_time;
+use migsim_base::{error::Error, quantities::format_time};
 
 /// The options of the trigger `menon-offline`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -118,8 +117,10 @@ fn mean_slope(values: &[f64], first: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
+    use super::{
+        super::testing::{is_due_after_each, superstep_with_times},
+        *,
+    };
 
     #[test]
     fn the_root_of_twice_the_price_over_the_growth_is_the_period() {

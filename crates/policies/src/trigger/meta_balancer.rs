@@ -17,9 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
-use migsim_base::error::Error;
-use migsim_base::units::Seconds;
-use migsim_base::words::format_count;
+use migsim_base::{error::Error, units::Seconds, words::format_count};
 
 /// The options of the trigger `meta-balancer`, which plans the period of balancings as the `MetaBalancer` of Charm++.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -225,8 +223,10 @@ impl MetaBalancer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{is_due_after_each, superstep_with_times};
-    use super::*;
+    use super::{
+        super::testing::{is_due_after_each, superstep_with_times},
+        *,
+    };
 
     #[test]
     fn a_constant_imbalance_is_balanced_when_it_has_paid() {

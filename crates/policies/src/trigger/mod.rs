@@ -23,8 +23,7 @@ mod zhai;
 use std::fmt;
 
 pub use boulmier::BoulmierOptions;
-pub use entry::{Entry, Table, TriggerKind, TriggerOptions};
-pub use entry::{entry_from_maker, table_entry};
+pub use entry::{Entry, Table, TriggerKind, TriggerOptions, entry_from_maker, table_entry};
 pub use every::EveryOptions;
 pub use listed::ListedCallsTrigger;
 pub use marquez::MarquezOptions;
@@ -37,9 +36,7 @@ pub use table::standard;
 pub use when_optimum::{BestBalancings, best_balancings};
 pub use zhai::ZhaiOptions;
 
-use migsim_base::error::Error;
-use migsim_base::quantities::format_time;
-use migsim_base::units::Seconds;
+use migsim_base::{error::Error, quantities::format_time, units::Seconds};
 
 /// The name of the default trigger of a strategy. Of all triggers it has the lowest mean ratio of the makespan to the best known
 /// makespan, over all strategies and the public cases of the benchmark (`results/rivals.md`).

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
-use migsim_base::error::Error;
-use migsim_base::quantities::format_time;
+use migsim_base::{error::Error, quantities::format_time};
 
 /// The options of the trigger `procassini`, which requests a balancing if it is predicted to shorten the next superstep enough.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]

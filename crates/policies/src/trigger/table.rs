@@ -1,9 +1,9 @@
 //! The table of built-in triggers, one row each.
 
-use super::entry::{Table, table_entry};
 use super::{
     BoulmierOptions, EveryOptions, ImprovedMenonOptions, MarquezOptions, MenonOfflineOptions,
     MenonOptions, MetaBalancerOptions, NeverOptions, ProcassiniOptions, ZhaiOptions,
+    entry::{Table, table_entry},
 };
 use crate::migbsp::AdaptiveOptions;
 
@@ -65,10 +65,8 @@ pub fn standard() -> Table {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::superstep_with_times;
-    use super::*;
-    use crate::strategy::Variant;
-    use crate::trigger::ObservedSuperstep;
+    use super::{super::testing::superstep_with_times, *};
+    use crate::{strategy::Variant, trigger::ObservedSuperstep};
 
     #[test]
     fn every_trigger_answers_at_every_edge() {

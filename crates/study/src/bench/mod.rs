@@ -19,23 +19,28 @@ mod page;
 mod report;
 mod rows;
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 use serde_json::json;
 
 pub use report::schema;
 pub use rows::{BenchCaseResults, BenchResults, PolicyCaseResults, PolicyStatistics};
 
-use super::config::{Parameter, Sweep};
-use super::plan::Plan;
-use super::run::{Shard, missing_runs};
-use super::spec::ValuesSpec;
-use super::store::Rows;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::Seconds;
-use migsim_experiment::suite::{BenchmarkCase, BenchmarkSuite, CaseSet};
-use migsim_experiment::{KeySetting, Registry};
+use super::{
+    config::{Parameter, Sweep},
+    plan::Plan,
+    run::{Shard, missing_runs},
+    spec::ValuesSpec,
+    store::Rows,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    units::Seconds,
+};
+use migsim_experiment::{
+    KeySetting, Registry,
+    suite::{BenchmarkCase, BenchmarkSuite, CaseSet},
+};
 use migsim_platform::MappingRule;
 
 /// Name of the row of results of the best static start: the rival that never moves a process and starts each case from the

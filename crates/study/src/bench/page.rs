@@ -1,12 +1,19 @@
 //! `index.html` of a benchmark: tables of the policies, classes and cases, and the figure of the performance profiles.
 
-use super::figure::draw_performance_profiles;
-use super::rows::{BenchCaseResults, BenchResults};
-use crate::cells::{cell_with, number_cell};
-use crate::page::INITIAL_ROWS;
-use migsim_output::figure::Figure;
-use migsim_output::frame::{list_html, picture_html, sections_page};
-use migsim_output::{Cell, Table, number_column, text_column};
+use super::{
+    figure::draw_performance_profiles,
+    rows::{BenchCaseResults, BenchResults},
+};
+use crate::{
+    cells::{cell_with, number_cell},
+    page::INITIAL_ROWS,
+};
+use migsim_output::{
+    Cell, Table,
+    figure::Figure,
+    frame::{list_html, picture_html, sections_page},
+    number_column, text_column,
+};
 
 impl BenchResults {
     /// Returns the HTML page of the benchmark.

@@ -6,13 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::best::stored_best_makespan_rows;
-use super::{BEST_START, BenchRequest};
-use crate::plan::Plan;
-use crate::row::RunRow;
-use crate::separate::Indifference;
-use crate::stats::mean;
-use crate::store::Rows;
+use super::{BEST_START, BenchRequest, best::stored_best_makespan_rows};
+use crate::{plan::Plan, row::RunRow, separate::Indifference, stats::mean, store::Rows};
 use migsim_base::random::{Stream, StreamPurpose};
 use migsim_bsp::Scenario;
 use migsim_experiment::suite::{BenchmarkCase, CaseSet};

@@ -3,8 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::plan::Plan;
-use crate::row::RunRow;
+use crate::{plan::Plan, row::RunRow};
 use migsim_experiment::suite::BenchmarkSuite;
 
 fn request(rivals: &[&str], cases: u64) -> BenchRequest {

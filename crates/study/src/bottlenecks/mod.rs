@@ -20,13 +20,15 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::config::{Parameter, Sweep};
-use super::plan::seeds_of_sweep;
-use super::run::lock;
-use super::setting::{load_experiment, run_id};
-use super::spec::ValuesSpec;
-use super::stats::Sample;
-use super::store::Store;
+use super::{
+    config::{Parameter, Sweep},
+    plan::seeds_of_sweep,
+    run::lock,
+    setting::{load_experiment, run_id},
+    spec::ValuesSpec,
+    stats::Sample,
+    store::Store,
+};
 use migsim_base::error::Error;
 use migsim_bsp::{RunOutcome, Scenario};
 use migsim_experiment::{

@@ -1,14 +1,17 @@
 //! The causal profile of a run as tables, a figure, an HTML page, and the files of its folder.
 
 use super::{CausalProfile, SimulatedChange};
-use crate::cells::{cell_with, gain_cell, number_cell};
-use crate::page::INITIAL_ROWS;
-use migsim_base::quantities::format_seconds;
-use migsim_output::figure::{
-    ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup,
+use crate::{
+    cells::{cell_with, gain_cell, number_cell},
+    page::INITIAL_ROWS,
 };
-use migsim_output::frame::{list_html, picture_html, sections_page, sentence_html, settings_table};
-use migsim_output::{Cell, Column, Sheet, Table, number_column, text_column};
+use migsim_base::quantities::format_seconds;
+use migsim_output::{
+    Cell, Column, Sheet, Table,
+    figure::{ChartRow, Dot, DotRowChart, Figure, FigureStyle, LegendSeries, RowGroup},
+    frame::{list_html, picture_html, sections_page, sentence_html, settings_table},
+    number_column, text_column,
+};
 
 impl CausalProfile {
     /// Returns the texts of the files with the profile, except `bottlenecks.json`.

@@ -1,8 +1,7 @@
 //! The verdict of a profile: sentences that summarise which changes shorten the run, generated from the rows of its table.
 
 use super::{CausalProfile, QuantityRow, SimulatedChange};
-use crate::compare_verdict::join_names;
-use crate::stats::format_short;
+use crate::{compare_verdict::join_names, stats::format_short};
 use migsim_experiment::{Amount, ChangedQuantity};
 
 /// Difference below which two gains count as equal \[percentage points\].

@@ -20,17 +20,19 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::cells::csv_text;
-use super::effects::{MainEffect, main_effect};
-use super::goal::{GAIN, Goal, MEASURES};
-use super::plan::Plan;
-use super::separate::{TestConditions, paired_difference};
-use super::setting::Setting;
-use super::settings::MAX_NAMED;
-use super::spec::{csv_field, value_label};
-use super::stats::{Sample, mean};
-use super::store::Rows;
-use super::values::ParameterValues;
+use super::{
+    cells::csv_text,
+    effects::{MainEffect, main_effect},
+    goal::{GAIN, Goal, MEASURES},
+    plan::Plan,
+    separate::{TestConditions, paired_difference},
+    setting::Setting,
+    settings::MAX_NAMED,
+    spec::{csv_field, value_label},
+    stats::{Sample, mean},
+    store::Rows,
+    values::ParameterValues,
+};
 use migsim_base::words::format_count;
 use migsim_output::protect_formula_like_text;
 

@@ -1,8 +1,7 @@
 //! Determines the grid of processes over which the matrix is distributed.
 
 use super::{BlockSizes, LuConfig};
-use migsim_base::error::Problem;
-use migsim_base::words::format_count;
+use migsim_base::{error::Problem, words::format_count};
 
 /// Grids of processes in the paper (section 5), as numbers M of rows and N of columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
@@ -116,8 +115,7 @@ fn grid_list(grids: impl Iterator<Item = (u64, u64)>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Lu;
-    use super::*;
+    use super::{super::Lu, *};
     use migsim_base::error::Error;
 
     fn only_problem(config: &LuConfig) -> Problem {

@@ -1,12 +1,18 @@
 //! The 2n+1 supersteps of `lu`: the work of each process and the messages between processes.
 
-use super::config::{MAX_ORDER, MAX_PROCESSES};
-use super::grid::process_grid;
-use super::{BlockSizes, LuConfig, MessagePacking};
-use crate::ranges::{count_problem, cycles_problem, refuse_any};
-use crate::{ApplicationSize, Message, Plan, Workload};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, Instructions, ProcessId};
+use super::{
+    BlockSizes, LuConfig, MessagePacking,
+    config::{MAX_ORDER, MAX_PROCESSES},
+    grid::process_grid,
+};
+use crate::{
+    ApplicationSize, Message, Plan, Workload,
+    ranges::{count_problem, cycles_problem, refuse_any},
+};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, Instructions, ProcessId},
+};
 
 /// Maximum number of messages in one superstep; each message takes 24 B of memory.
 const MAX_MESSAGES: u128 = 100_000_000;

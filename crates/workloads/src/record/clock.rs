@@ -1,11 +1,12 @@
 //! The logical clock that assigns each operation of recorded processes to a superstep.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::read::{MessageSequence, Operation};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::InstructionsPerSecond;
+use migsim_base::{
+    error::{Error, Problem},
+    units::InstructionsPerSecond,
+};
 
 /// Minimum duration of a computation \[ns\] that begins a new superstep after the process has sent a message. A shorter
 /// computation is added to the next computation.

@@ -19,8 +19,10 @@ mod tests;
 use std::fmt::Write as _;
 
 use crate::trace::RecordingFacts;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::InstructionsPerSecond;
+use migsim_base::{
+    error::{Error, Problem},
+    units::InstructionsPerSecond,
+};
 use read::ProcessRecord;
 pub use repeat::WorkVariation;
 

@@ -16,8 +16,7 @@
 //! h HZ                         cycles of the core per second; the recorder measures them before and after the run
 //! ```
 
-use std::collections::BTreeMap;
-use std::str::FromStr;
+use std::{collections::BTreeMap, str::FromStr};
 
 use super::collective::{Collective, CollectiveKind, CollectiveMessage};
 use migsim_base::error::Problem;

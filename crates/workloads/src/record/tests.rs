@@ -1,8 +1,7 @@
 //! Tests of recordings: their division into supersteps, repetitions and errors.
 
 use super::*;
-use crate::Workload;
-use crate::trace::Trace;
+use crate::{Workload, trace::Trace};
 
 const SENDER: &str =
     "migsim-record 1 0 2\ng 0 2 0 1\nw 1000000\ns 0 1 5 800\nw 2000000\nm 4096\no 90\nend\n";

@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ranges::{count_problem, range_problem, refuse_any};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, Instructions};
+use migsim_base::{
+    error::{Error, Problem},
+    units::{Bytes, Instructions},
+};
 
 const MAX_PROCESSES: u64 = 10_000_000;
 /// Maximum number of messages in a superstep: a limit of this program, not of the application.

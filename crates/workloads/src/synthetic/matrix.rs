@@ -2,12 +2,18 @@
 //! superstep of the application has these messages.
 
 use super::config::MAX_MESSAGES;
-use crate::Message;
-use crate::table::column::{Column, FieldError, parse_size};
-use crate::table::read::{TableFile, parse_quantity};
-use migsim_base::document::{read_bytes, sha256};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::ProcessId;
+use crate::{
+    Message,
+    table::{
+        column::{Column, FieldError, parse_size},
+        read::{TableFile, parse_quantity},
+    },
+};
+use migsim_base::{
+    document::{read_bytes, sha256},
+    error::{Error, Problem},
+    units::ProcessId,
+};
 
 /// Reads the messages of a superstep between `processes` processes from a CSV file; also returns the SHA-256 of the file.
 pub(super) fn read_messages_and_hash(

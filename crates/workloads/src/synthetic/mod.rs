@@ -29,9 +29,11 @@ use config::sides_of_most_square_grid;
 pub use config::{CommunicationPattern, DrawFrequency, HotSpot, SyntheticConfig, WorkDistribution};
 
 use super::{ApplicationSize, Message, Plan, Workload};
-use migsim_base::error::Error;
-use migsim_base::random::{Stream, StreamPurpose};
-use migsim_base::units::{Bytes, Instructions, ProcessId};
+use migsim_base::{
+    error::Error,
+    random::{Stream, StreamPurpose},
+    units::{Bytes, Instructions, ProcessId},
+};
 
 /// The application `synthetic`, which is defined by parameters: see the [module](self).
 ///

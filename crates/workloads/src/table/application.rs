@@ -1,7 +1,9 @@
 //! The application `table`, whose work and messages were read from CSV tables.
 
-use crate::Workload;
-use crate::recorded::{StoredSupersteps, recorded_methods};
+use crate::{
+    Workload,
+    recorded::{StoredSupersteps, recorded_methods},
+};
 use migsim_base::units::Bytes;
 
 /// The application `table`, which is read from CSV tables: see the [module](super).

@@ -1,8 +1,10 @@
 //! Finds the columns of a table by their names, and parses quantities in the units of their columns.
 
-use migsim_base::document::{MOST_PROBLEMS, is_placeholder_heading};
-use migsim_base::error::Problem;
-use migsim_base::units::{Bytes, Instructions, Seconds};
+use migsim_base::{
+    document::{MOST_PROBLEMS, is_placeholder_heading},
+    error::Problem,
+    units::{Bytes, Instructions, Seconds},
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {

@@ -1,15 +1,16 @@
 //! Reads the CSV tables of the application `table`, and reports all problems together, each with its line.
 
-use super::application::Table;
-use super::column::{Column, FieldError, find_columns, parse_size, parse_work};
-use super::config::TableConfig;
-use crate::Message;
-use crate::recorded::StoredSupersteps;
-use migsim_base::document::{
-    FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_placeholder_heading,
+use super::{
+    application::Table,
+    column::{Column, FieldError, find_columns, parse_size, parse_work},
+    config::TableConfig,
 };
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, Instructions, ProcessId};
+use crate::{Message, recorded::StoredSupersteps};
+use migsim_base::{
+    document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_placeholder_heading},
+    error::{Error, Problem},
+    units::{Bytes, Instructions, ProcessId},
+};
 
 const MAX_PROCESSES_OR_SUPERSTEPS: u64 = 10_000_000;
 

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::{Message, Plan, Workload};
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, ProcessId};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, ProcessId},
+};
 
 fn config(first: u64) -> TableConfig {
     let keys = serde_json::json!({ "work": "w.csv", "messages": "m.csv", "first": first, "speed": "2 GHz" });

@@ -3,11 +3,12 @@
 //!
 //! `workloads/recorded/README.md` lists the programs, their options and the computer that ran them.
 
-use std::io::Read as _;
-use std::path::Path;
+use std::{io::Read as _, path::Path};
 
-use migsim_base::document::{BUILT_IN, read_bytes};
-use migsim_base::error::Problem;
+use migsim_base::{
+    document::{BUILT_IN, read_bytes},
+    error::Problem,
+};
 
 /// Declares a list of built-in traces from the names of their files.
 macro_rules! traces {

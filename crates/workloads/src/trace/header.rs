@@ -1,13 +1,17 @@
 //! Parses the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
-use super::line::{
-    TraceLine, WordError, fail_at_word, parse_nonnegative_number, parse_quantity,
-    parse_whole_bytes, parse_whole_number,
+use super::{
+    line::{
+        TraceLine, WordError, fail_at_word, parse_nonnegative_number, parse_quantity,
+        parse_whole_bytes, parse_whole_number,
+    },
+    parse::{TraceParser, line_syntax},
 };
-use super::parse::{TraceParser, line_syntax};
 use crate::PrescribedSetting;
-use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
-use migsim_base::words::{format_count, singular_or_plural};
+use migsim_base::{
+    units::{Bytes, CYCLES, CYCLES_HINT},
+    words::{format_count, singular_or_plural},
+};
 
 /// Number of processes up to which the header of a trace is accepted without a check. A larger number is accepted only if the
 /// file has as many lines.

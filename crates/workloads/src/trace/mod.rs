@@ -36,8 +36,10 @@ use std::ops::Range;
 pub use recording::{FACT_KEYS as RECORDING_KEYS, RecordingFacts};
 pub use write::TracePreamble;
 
-use super::recorded::{StoredSupersteps, recorded_methods};
-use super::{PrescribedMigration, PrescribedSetting, Workload};
+use super::{
+    PrescribedMigration, PrescribedSetting, Workload,
+    recorded::{StoredSupersteps, recorded_methods},
+};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// Maximum size that a trace of version 1 may state \[B\]; larger whole numbers cannot all be represented by floating-point

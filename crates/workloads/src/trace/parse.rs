@@ -5,12 +5,16 @@
 
 use std::path::Path;
 
-use super::line::{TraceLine, WordError, fail_at_word, parse_whole_number};
-use super::{RecordingFacts, Trace};
+use super::{
+    RecordingFacts, Trace,
+    line::{TraceLine, WordError, fail_at_word, parse_whole_number},
+};
 use crate::recorded::StoredSupersteps;
-use migsim_base::document::{FileKind, read_bytes};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, ProcessId};
+use migsim_base::{
+    document::{FileKind, read_bytes},
+    error::{Error, Problem},
+    units::{Bytes, ProcessId},
+};
 
 const MAX_PROBLEMS: usize = 20;
 

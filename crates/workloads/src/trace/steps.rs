@@ -1,10 +1,12 @@
 //! Parses the lines of a trace that describe its supersteps: computations, messages and moves.
 
-use super::line::{
-    TraceLine, WordError, fail_at_word, parse_nonnegative_number, parse_quantity,
-    parse_whole_number,
+use super::{
+    line::{
+        TraceLine, WordError, fail_at_word, parse_nonnegative_number, parse_quantity,
+        parse_whole_number,
+    },
+    parse::TraceParser,
 };
-use super::parse::TraceParser;
 use crate::{Message, PrescribedMigration};
 use migsim_base::units::{Instructions, Seconds};
 

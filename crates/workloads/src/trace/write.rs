@@ -1,12 +1,16 @@
 //! Writes any workload as the text of a trace.
 
-use std::fmt::{Display, Write as _};
-use std::io;
+use std::{
+    fmt::{Display, Write as _},
+    io,
+};
 
 use super::Trace;
 use crate::{Plan, Workload};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::ProcessId;
+use migsim_base::{
+    error::{Error, Problem},
+    units::ProcessId,
+};
 
 /// What a written trace contains before its supersteps besides the facts that the workload states: comments, hosts and settings
 /// of the runtime.

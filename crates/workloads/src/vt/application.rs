@@ -1,7 +1,9 @@
 //! The application `vt`, whose work and messages were read from the load-balancing data of all ranks.
 
-use crate::recorded::{StoredSupersteps, recorded_methods};
-use crate::{VtLabels, Workload};
+use crate::{
+    VtLabels, Workload,
+    recorded::{StoredSupersteps, recorded_methods},
+};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// The application `vt`, which is read from the data of the runtime DARMA/vt: see the [module](super).

@@ -1,15 +1,17 @@
 //! Finds and reads the files of vt data: one file per rank, with a common prefix, in plain JSON or compressed with brotli. The
 //! content of a file, not its name, determines whether it is decompressed.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
-
-use migsim_base::document::{
-    cannot_read_error, limit_problems, path_of_text, read_binary, text_of_path,
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
 };
-use migsim_base::error::{Error, Problem};
+
+use migsim_base::{
+    document::{cannot_read_error, limit_problems, path_of_text, read_binary, text_of_path},
+    error::{Error, Problem},
+};
 
 /// Maximum size of the JSON text in a compressed file \[B\].
 const MAX_DECOMPRESSED_SIZE: u64 = 1 << 28;

@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::application::Vt;
-use super::config::VtConfig;
-use super::files::RankFile;
-use super::left_out::{IgnoredData, IgnoredKind, describe_read_counts};
-use super::rank::{self, MAX_PHASES, PhaseData, RankData};
-use crate::recorded::StoredSupersteps;
-use crate::{Message, VtLabels};
-use migsim_base::document::limit_problems;
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::ProcessId;
-use migsim_base::words::{format_count, singular_or_plural};
+use super::{
+    application::Vt,
+    config::VtConfig,
+    files::RankFile,
+    left_out::{IgnoredData, IgnoredKind, describe_read_counts},
+    rank::{self, MAX_PHASES, PhaseData, RankData},
+};
+use crate::{Message, VtLabels, recorded::StoredSupersteps};
+use migsim_base::{
+    document::limit_problems,
+    error::{Error, Problem},
+    units::ProcessId,
+    words::{format_count, singular_or_plural},
+};
 
 /// Key of a task over all phases: number, rank and position. Rank and position are 0 unless several tasks of a phase share the
 /// number; the position is counted from 1 among the tasks of the rank with this number.

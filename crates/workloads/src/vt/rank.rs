@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::config::{Broadcasts, VtConfig};
-use super::files::{RankFile, decompressed_json_text};
-use super::left_out::{IgnoredData, IgnoredKind};
-use migsim_base::document::{Document, MOST_PROBLEMS};
-use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, Instructions};
+use super::{
+    config::{Broadcasts, VtConfig},
+    files::{RankFile, decompressed_json_text},
+    left_out::{IgnoredData, IgnoredKind},
+};
+use migsim_base::{
+    document::{Document, MOST_PROBLEMS},
+    error::{Error, Problem},
+    units::{Bytes, Instructions},
+};
 
 const KNOWN_METADATA_KEYS: [&str; 6] = [
     "type",

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{Message, Plan, Workload};
-use migsim_base::error::Error;
-use migsim_base::units::{Bytes, InstructionsPerSecond, ProcessId};
+use migsim_base::{
+    error::Error,
+    units::{Bytes, InstructionsPerSecond, ProcessId},
+};
 
 fn task(id: u64, rank: usize, seconds: f64) -> Value {
     json!({

@@ -2,11 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::super::testing::{Flow, SOLVERS, Solvers, ends, starts, uneven_platform};
-use super::*;
-use crate::service::BottleneckedFlows;
-use crate::testing::{random_flows, single_cluster_platform};
-use crate::{NetworkModel, Simulation};
+use super::{
+    super::testing::{Flow, SOLVERS, Solvers, ends, starts, uneven_platform},
+    *,
+};
+use crate::{
+    NetworkModel, Simulation,
+    service::BottleneckedFlows,
+    testing::{random_flows, single_cluster_platform},
+};
 use migsim_base::units::LinkId;
 use migsim_platform::Profile;
 

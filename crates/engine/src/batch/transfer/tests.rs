@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::super::testing::{Flow, SOLVERS, Solvers, starts, uneven_platform};
-use super::*;
-use crate::NetworkModel;
-use crate::testing::single_cluster_platform;
+use super::{
+    super::testing::{Flow, SOLVERS, Solvers, starts, uneven_platform},
+    *,
+};
+use crate::{NetworkModel, testing::single_cluster_platform};
 use migsim_base::units::{HostId, Seconds};
 
 /// Two flows with high latency (a large weight) end just as a third flow with almost no latency starts and takes their whole link for a

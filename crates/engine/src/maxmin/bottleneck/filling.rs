@@ -1,7 +1,6 @@
 //! Progressive filling: computes all fair-share levels from scratch (Bertsekas and Gallager 1992, section 6.5.2).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
     BOTTLENECK_TOLERANCE, BottleneckMaxMin, Group, MAX_FAIR_SHARE_LEVEL,

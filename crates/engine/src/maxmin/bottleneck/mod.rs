@@ -39,16 +39,17 @@ mod shift;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use hashbrown::HashTable;
 
 use self::filling::FillingArrays;
-use super::clamped_weight;
-use super::segment::{LoadSegment, find_link_level_and_demand};
-use super::solve::{MAX_FAIR_SHARE_LEVEL, OVERLOAD_RATIO};
-use super::worklist::QueuedLink;
+use super::{
+    clamped_weight,
+    segment::{LoadSegment, find_link_level_and_demand},
+    solve::{MAX_FAIR_SHARE_LEVEL, OVERLOAD_RATIO},
+    worklist::QueuedLink,
+};
 use crate::checks::InvariantViolation;
 
 /// Solver for max-min fair sharing by bottleneck links: contains groups of flows, each of which runs at the fair-share level of

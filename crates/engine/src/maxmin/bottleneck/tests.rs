@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::super::testing::{Levels, Plain, Step, steps};
-use super::*;
+use super::{
+    super::testing::{Levels, Plain, Step, steps},
+    *,
+};
 
 impl Levels for BottleneckMaxMin {
     fn put(&mut self, group: u32, weight: f64, bound: f64, uses: &[(u32, f64)]) {

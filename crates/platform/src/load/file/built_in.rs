@@ -3,8 +3,10 @@
 //!
 //! `workloads/measured/README.md` describes the computer and the method of the measurement.
 
-use migsim_base::document::{BUILT_IN, read_text};
-use migsim_base::error::Problem;
+use migsim_base::{
+    document::{BUILT_IN, read_text},
+    error::Problem,
+};
 
 const BUILT_IN_LOADS: [(&str, &str); 2] = [
     (

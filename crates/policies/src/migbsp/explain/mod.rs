@@ -10,12 +10,14 @@ use serde_json::{Map, Value};
 use self::selection::{
     RecordedSelection, highest_potential_elsewhere, highest_potentials, recorded_potentials,
 };
-use crate::explain::{
-    CallInterval, DecisionRecord, ExplainContext, MigrationScore, Narrator, NoMoveReason,
-    PlainNarrator, RecordedCandidate, ScoreHeadings, Shortfall, describe_saving,
-    list_explanation_values, time_ratio,
+use crate::{
+    explain::{
+        CallInterval, DecisionRecord, ExplainContext, MigrationScore, Narrator, NoMoveReason,
+        PlainNarrator, RecordedCandidate, ScoreHeadings, Shortfall, describe_saving,
+        list_explanation_values, time_ratio,
+    },
+    migbsp::viability::CandidateTimes,
 };
-use crate::migbsp::viability::CandidateTimes;
 use migsim_base::quantities::format_time;
 
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,14 @@
 
 use serde::Deserialize as _;
 
-use crate::explain::{DecisionRecord, time_ratio};
-use crate::migbsp::viability::CandidateTimes;
-use migsim_base::quantities::format_time;
-use migsim_base::words::{format_count, singular_or_plural};
+use crate::{
+    explain::{DecisionRecord, time_ratio},
+    migbsp::viability::CandidateTimes,
+};
+use migsim_base::{
+    quantities::format_time,
+    words::{format_count, singular_or_plural},
+};
 
 impl CandidateTimes {
     /// Reads the terms of the candidate `process` (counted from 1) from the decision record of a call; `None` if they are not

@@ -7,8 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::explain::{DecisionRecord, ExplainContext};
-use migsim_base::quantities::format_time;
-use migsim_base::words::{format_count, singular_or_plural};
+use migsim_base::{
+    quantities::format_time,
+    words::{format_count, singular_or_plural},
+};
 
 /// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -1,8 +1,7 @@
 //! Tests of the potential of migration and the two heuristics, worked out by hand.
 
 use super::*;
-use crate::Measures;
-use crate::testing::test_view;
+use crate::{Measures, testing::test_view};
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
 use proptest::prelude::*;
 

@@ -1,12 +1,16 @@
 //! Tests of the viability of migrations, worked out by hand.
 
 use super::*;
-use crate::migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication};
-use crate::testing::test_view;
-use crate::{Decision, Measures, Policy};
-use migsim_base::error::Error;
-use migsim_base::random::Stream;
-use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
+use crate::{
+    Decision, Measures, Policy,
+    migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication},
+    testing::test_view,
+};
+use migsim_base::{
+    error::Error,
+    random::Stream,
+    units::{Bytes, Instructions, InstructionsPerSecond},
+};
 use migsim_bsp::{Costs, Plan, RuntimeConfig, Scenario, SendOrder, Setup, Workload, simulate};
 use migsim_platform::Platform;
 
