@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     Registry,
     document::{Document, FileKind, path_of_text, read_text, text_of_path},
-    error::{Error, Problem, did_you_mean},
+    error::{Error, did_you_mean},
     experiment::{
         Layers, add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
         names_input_file,
@@ -160,10 +160,7 @@ pub(super) fn check_input_files_exist(
         more => format!("the input file `{first}` of the run and {more} more are missing"),
     };
     let hint = "restore the files, which `inputs` in this file lists with their SHA-256; relative names count from the folder of this file, in folders of migsim 0.2 and 0.3 from the current folder";
-    Err(Problem::new(message)
-        .source(path.display().to_string())
-        .hint(hint)
-        .into())
+    Err(Error::input(message, path.display().to_string(), hint))
 }
 
 /// Replaces the names of files in the experiment file `path` by paths that are valid in the working directory, if the files are

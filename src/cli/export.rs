@@ -42,13 +42,11 @@ pub(super) fn run_trace_command(
         moves,
     } = &**arguments;
     if *moves && *format == TraceFormat::Trace {
-        let problem = Problem::new(
+        return Err(Error::input(
             "`--moves` needs `--format vt`, since a text trace has no moves of a policy",
-        )
-        .source("--moves");
-        return Err(problem
-            .hint("add `--format vt`, or leave out `--moves`")
-            .into());
+            "--moves",
+            "add `--format vt`, or leave out `--moves`",
+        ));
     }
     let limits = memory_and_thread_limits(&settings.memory, None, ExperimentPurpose::TraceFile);
     let experiment = Experiment::load_with(registry, &join_settings(registry, settings)?, limits)?;
@@ -113,13 +111,11 @@ fn write_vt_files(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let Some(prefix) = prefix.map(text_of_path) else {
-        let problem = Problem::new(
+        return Err(Error::input(
             "`--out` is missing, since data of vt has one file for each rank and cannot be written to standard output",
-        )
-        .source("--out");
-        return Err(problem
-            .hint("name the common prefix of the files: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
-            .into());
+            "--out",
+            "name the common prefix of the files: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...",
+        ));
     };
     let migrations = if has_moves {
         let progress = Progress::default();
@@ -306,13 +302,11 @@ pub(super) fn run_platform_command(
     let export = platform::to_simgrid_as_read(&loaded)?;
     print_notes(&export.user_notes, errors);
     if !export.profile_files.is_empty() && file.is_none() {
-        let problem = Problem::new(
+        return Err(Error::input(
             "`--out` is missing, since the profiles of this platform are written to files beside the platform file",
-        )
-        .source("--out");
-        return Err(problem
-            .hint("name the file for the platform with `--out`")
-            .into());
+            "--out",
+            "name the file for the platform with `--out`",
+        ));
     }
     for (name, text) in &export.profile_files {
         let path = file

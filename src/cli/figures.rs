@@ -4,7 +4,7 @@ use std::{io::Write, path::Path};
 
 use super::print::{print_line, print_text};
 use crate::{
-    error::{Error, Problem},
+    error::Error,
     figure::Figure,
     output::{
         Cell, OutputForm, Sheet, Table, cannot_write_error, text_column, write_file_atomically,
@@ -20,12 +20,11 @@ const LIST_FIGURES: &str = "list";
 /// The list is requested together with the option `drawn`, which applies only to drawing.
 pub(super) fn requests_figure_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST_FIGURES, drawn) {
-        (true, Some(option)) => Err(Problem::new(
+        (true, Some(option)) => Err(Error::input(
             "this flag is about the drawing, but `--figure list` only prints the names of the figures",
-        )
-        .source(option)
-        .hint("leave out this flag, or name a figure instead of `list`")
-        .into()),
+            option,
+            "leave out this flag, or name a figure instead of `list`",
+        )),
         (is_list, _) => Ok(is_list),
     }
 }

@@ -93,10 +93,7 @@ impl ResultsKind {
             (false, _) if folder_contains_file(folder, "bottlenecks.json") => {
                 let what = "the folder has the results of `migsim bottlenecks`, whose page is `index.html` in this folder";
                 let hint = "open this page; `migsim bottlenecks` with the settings of the run and this folder as `--out` prints the results and draws them with `--figure`";
-                Err(Problem::new(what)
-                    .source(folder.display().to_string())
-                    .hint(hint)
-                    .into())
+                Err(Error::input(what, folder.display().to_string(), hint))
             }
             (false, _) => Err(no_results_error(folder)),
         }
@@ -110,10 +107,11 @@ fn no_results_error(folder: &Path) -> Error {
     } else {
         "there is no such folder"
     };
-    Problem::new(what)
-        .source(folder.display().to_string())
-        .hint("name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written, with `run.json` or `plan.json` in it")
-        .into()
+    Error::input(
+        what,
+        folder.display().to_string(),
+        "name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written, with `run.json` or `plan.json` in it",
+    )
 }
 
 fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {

@@ -145,11 +145,11 @@ fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
     if is_shown || !arguments.critical_path {
         return Ok(());
     }
-    let problem =
-        Problem::new("`--critical-path` needs an output to which the critical path is written, but there is none")
-            .source("--critical-path");
-    let hint = "add `--out`, `--report` or `--write-trace perfetto`, or examine the run with `migsim bottlenecks`";
-    Err(problem.hint(hint).into())
+    Err(Error::input(
+        "`--critical-path` needs an output to which the critical path is written, but there is none",
+        "--critical-path",
+        "add `--out`, `--report` or `--write-trace perfetto`, or examine the run with `migsim bottlenecks`",
+    ))
 }
 
 /// Returns the initial placements from which scenario i is simulated for comparison (static starts); empty if the user disabled
@@ -376,10 +376,11 @@ pub(super) fn join_settings(
         let (text, count) = (&one.definition_text, one.values_spec.value_count());
         let message =
             format!("`{text}` has {count} values, but `migsim run` simulates one setting");
-        return Err(Problem::new(message)
-            .source(flag_of(one))
-            .hint("choose one value, or simulate all values with `migsim sweep`")
-            .into());
+        return Err(Error::input(
+            message,
+            flag_of(one),
+            "choose one value, or simulate all values with `migsim sweep`",
+        ));
     }
     let mut flags: Vec<KeySetting> = given
         .iter()
@@ -432,7 +433,7 @@ pub(super) fn check_policy_flags(
     };
     let flag = flag_of(one);
     let message = format!("`{flag}` is an option of the {noun} `{policies}`, not of `{policy}`");
-    Err(Problem::new(message).source(flag).hint(hint).into())
+    Err(Error::input(message, flag, hint))
 }
 
 /// Checks that no `--load` flag lists alternative loads, because only a sweep can use them.
@@ -451,10 +452,11 @@ fn check_no_alternative_loads(registry: &Registry, loads: &[String]) -> Result<(
             let message = format!(
                 "`--load {flag}` lists {count} alternative loads, but `migsim run` simulates one setting"
             );
-            return Err(Problem::new(message)
-                .source("--load")
-                .hint("repeat the flag `--load` for loads that act at the same time, or simulate the alternatives with `migsim sweep`")
-                .into());
+            return Err(Error::input(
+                message,
+                "--load",
+                "repeat the flag `--load` for loads that act at the same time, or simulate the alternatives with `migsim sweep`",
+            ));
         }
     }
     Ok(())
@@ -564,9 +566,11 @@ pub(super) fn refuse_changed_settings(
     else {
         return Ok(());
     };
-    let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
-    let hint = "leave out the flag, or name an experiment instead of a run folder";
-    Err(problem.hint(hint).into())
+    Err(Error::input(
+        "the settings of a finished run cannot be changed",
+        flag,
+        "leave out the flag, or name an experiment instead of a run folder",
+    ))
 }
 
 /// Lists all flags that change settings, with their values, as the user typed them.
@@ -626,8 +630,9 @@ pub(super) fn check_duplicate_keys(flag: &str, pairs: &[(String, String)]) -> Re
     let Some((_, (key, value))) = pairs.iter().enumerate().find(is_again) else {
         return Ok(());
     };
-    Err(Problem::new(format!("`{key}` is given twice"))
-        .source(format!("{flag} {key}={value}"))
-        .hint("leave one of the two out")
-        .into())
+    Err(Error::input(
+        format!("`{key}` is given twice"),
+        format!("{flag} {key}={value}"),
+        "leave one of the two out",
+    ))
 }

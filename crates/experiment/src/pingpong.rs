@@ -68,12 +68,11 @@ pub fn read_measured_messages(
             break;
         }
         let Some((from, to)) = hosts.or(between) else {
-            return Err(Problem::new(
+            return Err(Error::input(
                 "the table does not name the hosts between which it was measured",
-            )
-            .source(source)
-            .hint("name the two hosts with `--between HOST,HOST`")
-            .into());
+                source,
+                "name the two hosts with `--between HOST,HOST`",
+            ));
         };
         let mut host = |name: &str| {
             let found = platform.host_named(name);
@@ -109,10 +108,11 @@ pub fn read_measured_messages(
         )
         .collect();
     if pings.is_empty() {
-        return Err(Problem::new("the table has no rows with measured messages")
-            .source(source)
-            .hint("name a CSV file with the columns from,to,bytes,time_s, or the output of osu_latency or IMB PingPong")
-            .into());
+        return Err(Error::input(
+            "the table has no rows with measured messages",
+            source,
+            "name a CSV file with the columns from,to,bytes,time_s, or the output of osu_latency or IMB PingPong",
+        ));
     }
     Ok(pings)
 }

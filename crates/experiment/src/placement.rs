@@ -144,10 +144,7 @@ fn check_initial_memory(
                 host.name
             );
             let hint = "place the processes on more hosts with `--mapping`, or use fewer processes or processes with less memory";
-            return Err(Problem::new(message)
-                .source(&loaded.source_description)
-                .hint(hint)
-                .into());
+            return Err(Error::input(message, &loaded.source_description, hint));
         }
     }
     Ok(())

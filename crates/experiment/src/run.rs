@@ -236,10 +236,11 @@ impl Experiment {
     pub fn snapshot_at_barrier(&self, superstep: u64) -> Result<serde_json::Value, Error> {
         let supersteps = self.workload.supersteps() as u64;
         if superstep == 0 || superstep > supersteps {
-            return Err(Problem::new(format!("there is no superstep {superstep}"))
-                .source("--superstep")
-                .hint(format!("choose a superstep from 1 to {supersteps}"))
-                .into());
+            return Err(Error::input(
+                format!("there is no superstep {superstep}"),
+                "--superstep",
+                format!("choose a superstep from 1 to {supersteps}"),
+            ));
         }
         let snapshot = SharedSnapshot::default();
         let index = usize::try_from(superstep - 1).expect("less than the supersteps");

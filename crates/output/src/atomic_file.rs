@@ -40,10 +40,11 @@ impl Draft {
         let failed = |error| cannot_write_error(&source, &error);
         let temporary = temporary_path(path);
         let Some(file) = create_locked_file(&temporary).map_err(failed)? else {
-            let problem = Problem::new("another process is writing to this file").source(source);
-            return Err(problem
-                .hint("wait until the other process has ended, or choose another file")
-                .into());
+            return Err(Error::input(
+                "another process is writing to this file",
+                source,
+                "wait until the other process has ended, or choose another file",
+            ));
         };
         let handle = file.try_clone().map_err(failed)?;
         let draft = Self {

@@ -39,9 +39,11 @@ pub(super) fn check_run_may_overwrite(
 ) -> Result<(), Error> {
     let is_there = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
     if let Some(file) = SWEEP_FILES.iter().find(|name| is_there(name)) {
-        let problem = Problem::new("the folder already holds the results of a sweep")
-            .source(path_in_folder_as_text(folder, file));
-        return Err(problem.hint("choose another folder for the run").into());
+        return Err(Error::input(
+            "the folder already holds the results of a sweep",
+            path_in_folder_as_text(folder, file),
+            "choose another folder for the run",
+        ));
     }
     let strange = names.find(|name| is_there(name) && !is_written_by_run(&folder.join(name)));
     strange.map_or(Ok(()), |file| {
@@ -166,10 +168,11 @@ pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Resul
             }
         },
     };
-    Err(Problem::new(what)
-        .source(path_in_folder_as_text(folder, "run.json"))
-        .hint("choose another folder, or replace the earlier run with `--force`")
-        .into())
+    Err(Error::input(
+        what,
+        path_in_folder_as_text(folder, "run.json"),
+        "choose another folder, or replace the earlier run with `--force`",
+    ))
 }
 
 fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {

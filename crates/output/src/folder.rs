@@ -23,7 +23,7 @@ use super::{
 };
 use migsim_base::{
     document::path_of_text,
-    error::{Error, Problem},
+    error::Error,
 };
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
@@ -231,10 +231,11 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
         return Ok(file);
     }
     let message = format!("another {writer} of migsim is writing to this folder");
-    let problem = Problem::new(message).source(folder.display().to_string());
-    Err(problem
-        .hint("wait until the other command has ended, or choose another folder with `--out`")
-        .into())
+    Err(Error::input(
+        message,
+        folder.display().to_string(),
+        "wait until the other command has ended, or choose another folder with `--out`",
+    ))
 }
 
 /// Lists the names that files of a run folder can have, except HTML pages whose names the user chooses: the files of all

@@ -242,10 +242,7 @@ fn measure(
             "the two processes ran on the hosts `{from}` and `{to}`, and the platform with the network between these hosts is not named"
         );
         let hint = "name the platform, and the two hosts by their names there: `--platform mine.json --between a-0,a-1`";
-        return Err(Problem::new(message)
-            .source("the command line")
-            .hint(hint)
-            .into());
+        return Err(Error::input(message, "the command line", hint));
     }
     let platform = match platform {
         Some(platform) => platform,

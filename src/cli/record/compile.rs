@@ -63,9 +63,11 @@ fn compiled_files_folder() -> Result<PathBuf, Error> {
     };
     if !folder.is_absolute() || folder.to_string_lossy().contains([':', ' ']) {
         let message = "the path of the folder in which the recorder is stored is relative, or has a space or a colon";
-        let problem = Problem::new(message).source(folder.display().to_string());
-        let hint = "set XDG_CACHE_HOME to another folder, since the system cannot load the recorder from this one (LD_PRELOAD)";
-        return Err(problem.hint(hint).into());
+        return Err(Error::input(
+            message,
+            folder.display().to_string(),
+            "set XDG_CACHE_HOME to another folder, since the system cannot load the recorder from this one (LD_PRELOAD)",
+        ));
     }
     Ok(folder.join("migsim"))
 }

@@ -143,10 +143,11 @@ fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
         }
     }
     if records.is_empty() {
-        let problem = Problem::new("the folder has no records").source(source);
-        return Err(problem
-            .hint("name the folder with the files `*.record` that an earlier recording has kept")
-            .into());
+        return Err(Error::input(
+            "the folder has no records",
+            source,
+            "name the folder with the files `*.record` that an earlier recording has kept",
+        ));
     }
     records.sort();
     Ok(records)

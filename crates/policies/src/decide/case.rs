@@ -76,9 +76,11 @@ pub fn for_each_case(
     };
     let prefix = if whole.is_array() { "" } else { "cases" };
     if list.is_empty() {
-        let problem = Problem::new("the list of cases is empty").source(&document.source);
-        let hint = "write at least one barrier or history into the list";
-        return Err(problem.hint(hint).into());
+        return Err(Error::input(
+            "the list of cases is empty",
+            &document.source,
+            "write at least one barrier or history into the list",
+        ));
     }
     let name_of = |(at, value): (usize, &Value)| {
         let name = value.get("name").and_then(Value::as_str);

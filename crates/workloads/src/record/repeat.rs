@@ -9,7 +9,7 @@
 
 use super::read::Operation;
 use migsim_base::{
-    error::{Error, Problem},
+    error::Error,
     words::format_count,
 };
 
@@ -124,10 +124,7 @@ pub(super) fn combine_repetitions(
 fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "choose an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
-        Err(Problem::new(message)
-            .source(format!("repetition {number}"))
-            .hint(hint)
-            .into())
+        Err(Error::input(message, format!("repetition {number}"), hint))
     };
     let (processes, expected) = (run.len(), first.len());
     if processes != expected {

@@ -83,10 +83,11 @@ fn join_ranks(
         }
     });
     if tasks.application.initial_ranks.is_empty() {
-        let problem = Problem::new("the data has no tasks").source(&config.data);
-        return Err(problem
-            .hint("name data in which at least one phase has `tasks`")
-            .into());
+        return Err(Error::input(
+            "the data has no tasks",
+            &config.data,
+            "name data in which at least one phase has `tasks`",
+        ));
     }
     for memory in &mut tasks.application.memory {
         *memory = memory.or(config.memory);
@@ -115,10 +116,11 @@ fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Err
             some => format!("the data has {some} phases, which is too many"),
         };
         let source = files.first().map_or("", |file| &file.source);
-        let problem = Problem::new(message).source(source);
-        return Err(problem
-            .hint(format!("name data with 1 to {MAX_PHASES} phases"))
-            .into());
+        return Err(Error::input(
+            message,
+            source,
+            format!("name data with 1 to {MAX_PHASES} phases"),
+        ));
     }
     let mut problems = Vec::new();
     for (rank, file) in ranks.iter().zip(files) {
