@@ -1,5 +1,5 @@
 //! The JSON platform format `migsim-platform-1`: this file defines clusters, links and routes; `zone_format.rs` defines trees of
-//! zones. The JSON Schema of the format is generated from these types.
+//! zones, and the JSON Schema of both.
 //!
 //! `read.rs` converts a file of clusters into a platform and checks that its parts are consistent.
 
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::zone_format::ZonesFile;
 use migsim_base::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
 
 /// A platform file with clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
@@ -240,26 +239,4 @@ pub enum StepValue {
 /// Returns the default number of cores of a host.
 fn one() -> u32 {
     1
-}
-
-/// A platform: clusters of hosts with links and routes between them, or a tree of zones (`zone`).
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "only its schema is used; readers know which of the two a file is"
-)]
-enum Platform {
-    Clusters(PlatformFile),
-    Zones(ZonesFile),
-}
-
-/// Returns the JSON Schema of the platform format, which is also in `platforms/platform.schema.json`.
-///
-/// ```
-/// let schema = migsim_platform::schema();
-/// assert!(schema.contains("migsim-platform-1") && schema.contains("ZoneEntry"));
-/// ```
-pub fn schema() -> String {
-    format!("{:#}\n", schemars::schema_for!(Platform).as_value())
 }

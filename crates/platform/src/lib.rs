@@ -63,18 +63,18 @@ pub use assemble::estimated_platform_bytes;
 pub use built_in::built_in_platforms;
 pub use capacity::BackgroundLoad;
 pub use find::{display_name, is_experiment_text, is_json_text, open, open_within_limits};
-pub use format::schema;
 pub use groups::{GroupingRule, HostGrouping};
 pub use mapping::{Mapping, MappingRule};
-pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
+pub use model::{Cluster, Failure, Host, Link, Platform, Route, Routes};
 pub use profile::{
     BufferedSteps, Profile, ProfileSteps, SHORTEST_PERIOD, StepFunctionIntegral, Steps,
 };
 pub use read::from_json;
-pub use router_paths::RouterPaths;
+pub use router_paths::{ClusterPath, RouterPaths};
 pub use simgrid::{
     SimgridExport, ZoneTreeText, from_simgrid, read_profile, to_simgrid, to_simgrid_as_read,
 };
+pub use zone_format::schema;
 pub use zones::{DefinedRoute, ZoneMember, ZoneOutline, Zones};
 
 /// A platform that was read from a file, with the description, origins and other properties of that file.

@@ -10,7 +10,7 @@ use std::{
 use super::{
     capacity::{BackgroundLoad, Capacity},
     profile::{BufferedSteps, Profile},
-    router_paths::RouterPaths,
+    router_paths::{ClusterPath, RouterPaths},
     zones::Zones,
 };
 use migsim_base::{
@@ -241,22 +241,6 @@ pub enum Routes {
         /// Id of each host among the hosts and routers of all zones, in the order of hosts.
         host_or_router_ids: Vec<u32>,
     },
-}
-
-/// The path between two clusters: the links between the access links of two hosts, one in each cluster.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClusterPath {
-    /// Range of the links of the path within the list of the links of all paths, in [`Routes::StoredClusterPaths`].
-    pub link_range: Range<u32>,
-    /// Latency of the whole route from host to host, if the platform defines such a latency for this pair of clusters; `None` if
-    /// the latency is the sum of the latencies of the links.
-    pub latency: Option<Seconds>,
-}
-
-impl ClusterPath {
-    pub(super) fn links<'a>(&self, all: &'a [LinkId]) -> &'a [LinkId] {
-        &all[self.link_range.start as usize..self.link_range.end as usize]
-    }
 }
 
 impl Platform {

@@ -6,12 +6,9 @@
 //! tree of routers. Otherwise the path is taken from the tree of shortest paths that starts at one end of the path; this tree is
 //! computed when it is first needed.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{collections::BTreeMap, ops::Range, sync::OnceLock};
 
-use super::{
-    ClusterPath,
-    shortest::{RouterForest, RouterGraph, ShortestPathTree},
-};
+use super::shortest::{RouterForest, RouterGraph, ShortestPathTree};
 use migsim_base::units::{ClusterId, LinkId, Seconds};
 
 pub(super) type FileRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
@@ -25,6 +22,22 @@ const MAX_TABLE_LINKS: usize = 50_000_000;
 pub(super) struct ClusterAttachment {
     pub router: Option<usize>,
     pub medium: Option<LinkId>,
+}
+
+/// The path between two clusters: the links between the access links of two hosts, one in each cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterPath {
+    /// Range of the links of the path within the list of the links of all paths, in [`StoredClusterPaths`](super::Routes::StoredClusterPaths).
+    pub link_range: Range<u32>,
+    /// Latency of the whole route from host to host, if the platform defines such a latency for this pair of clusters; `None` if
+    /// the latency is the sum of the latencies of the links.
+    pub latency: Option<Seconds>,
+}
+
+impl ClusterPath {
+    pub(super) fn links<'a>(&self, all: &'a [LinkId]) -> &'a [LinkId] {
+        &all[self.link_range.start as usize..self.link_range.end as usize]
+    }
 }
 
 /// The paths between all clusters of a platform, computed on demand.

@@ -1,4 +1,5 @@
-//! The JSON platform format for trees of zones, which can express everything that the platform files of `SimGrid` can express.
+//! The JSON platform format for trees of zones, which can express everything that the platform files of `SimGrid` can express; and
+//! the schema of both forms of the platform format.
 //!
 //! The meaning of a file is defined by the reader of `SimGrid`'s format, into which `zone_file.rs` translates the file.
 
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::format::ProfileEntry;
+use super::format::{PlatformFile, ProfileEntry};
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 
 /// A platform as a tree of zones. Every quantity is a text with its unit.
@@ -295,4 +296,26 @@ pub struct ZoneRouteEntry {
     /// Whether the route back uses the same links in reverse order. Default true. A bypass holds for one direction only and does
     /// not have this key.
     pub symmetrical: Option<bool>,
+}
+
+/// A platform: clusters of hosts with links and routes between them, or a tree of zones (`zone`).
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "only its schema is used; readers know which of the two a file is"
+)]
+enum Platform {
+    Clusters(PlatformFile),
+    Zones(ZonesFile),
+}
+
+/// Returns the JSON Schema of the platform format, which is also in `platforms/platform.schema.json`.
+///
+/// ```
+/// let schema = migsim_platform::schema();
+/// assert!(schema.contains("migsim-platform-1") && schema.contains("ZoneEntry"));
+/// ```
+pub fn schema() -> String {
+    format!("{:#}\n", schemars::schema_for!(Platform).as_value())
 }

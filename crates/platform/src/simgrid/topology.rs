@@ -29,6 +29,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             is_duplex: links.access_link.is_duplex,
             has_loopback: links.loopback.is_some(),
             has_limiter: links.limiter.is_some(),
+            ..FabricLinks::default()
         };
         let shape = self.read_shape(node)?;
         let Some(fabric) = Fabric::new(shape, kinds) else {
@@ -41,7 +42,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             );
             return None;
         };
-        let fabric_hosts = fabric.hosts;
+        let fabric_hosts = fabric.links.hosts;
         let count = u64::from(fabric_hosts);
         let Some(unused) = hosts.host_count().checked_sub(count) else {
             let message = format!(
@@ -188,13 +189,13 @@ fn add_fabric_links(all: &mut Vec<Link>, id: &str, fabric: &Fabric, links: &Host
         link.append_to(all, format!("{id}_{name}"));
     };
     let mut cables = fabric.cable_names();
-    for host in 0..fabric.hosts {
+    for host in 0..fabric.links.hosts {
         add(all, &links.loopback, format!("link_{host}_loopback"));
         add(all, &links.limiter, format!("link_{host}_limiter"));
-        let own = cables.by_ref().take(fabric.cables_per_host as usize);
+        let own = cables.by_ref().take(fabric.links.cables_per_host as usize);
         own.for_each(|cable| add_cable(all, cable));
     }
-    for switch in 0..fabric.switches {
+    for switch in 0..fabric.links.switches {
         let name = format!("{}_{switch}_limiter", fabric.switch_word());
         add(all, &links.limiter, name);
     }

@@ -9,7 +9,7 @@
 //! Blade n of the first chassis of a group is connected to group n. A dragonfly therefore has at most as many groups as a chassis
 //! has blades.
 
-use super::fabric::Fabric;
+use super::fabric_links::FabricLinks;
 use migsim_base::units::LinkId;
 
 /// A dragonfly of hosts. Its cables are numbered in the order local, green, black, blue.
@@ -92,7 +92,13 @@ impl Dragonfly {
     /// Appends the links of the route between two hosts to `links`. Between groups, a message crosses a green link to the blade
     /// that leads to the other group, a black link to the first chassis, and the blue link; then a green and a black link to the
     /// target.
-    pub(super) fn add_route(&self, fabric: &Fabric, from: u32, to: u32, links: &mut Vec<LinkId>) {
+    pub(super) fn add_route(
+        &self,
+        fabric: &FabricLinks,
+        from: u32,
+        to: u32,
+        links: &mut Vec<LinkId>,
+    ) {
         let [groups, chassis, blades, _] = self.sizes;
         let limiter =
             |at: Blade| fabric.limiter_of_switch(self.chassis_number(at) * blades + at.number);

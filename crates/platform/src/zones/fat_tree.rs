@@ -4,7 +4,7 @@
 //! is the number of the destination modulo the number of cables (d-mod-k). On the way down, the number of the origin determines
 //! which of the parallel cables is tried first.
 
-use super::fabric::Fabric;
+use super::fabric_links::FabricLinks;
 use migsim_base::units::LinkId;
 
 /// A fat tree of hosts: the connections between consecutive levels, from the hosts up. Its cables are numbered level by level.
@@ -95,7 +95,7 @@ impl FatTree {
         position
     }
 
-    fn cable(&self, fabric: &Fabric, node: &Node, port: u32, is_down: bool) -> LinkId {
+    fn cable(&self, fabric: &FabricLinks, node: &Node, port: u32, is_down: bool) -> LinkId {
         let Level {
             parents, cables, ..
         } = self.0[node.level];
@@ -105,7 +105,7 @@ impl FatTree {
         fabric.cable(cable, is_down)
     }
 
-    fn limiter(&self, fabric: &Fabric, node: &Node) -> Option<LinkId> {
+    fn limiter(&self, fabric: &FabricLinks, node: &Node) -> Option<LinkId> {
         let position = self.position_in_level(node);
         if node.level == 0 {
             return fabric.limiter_of_host(position);
@@ -117,7 +117,7 @@ impl FatTree {
 
     pub(super) fn add_route(
         &self,
-        fabric: &Fabric,
+        fabric: &FabricLinks,
         from: u32,
         to: u32,
         links: &mut Vec<LinkId>,
@@ -144,7 +144,7 @@ impl FatTree {
     /// parallel cables.
     fn add_links_down(
         &self,
-        fabric: &Fabric,
+        fabric: &FabricLinks,
         mut at: Node,
         target: &Node,
         from: u32,

@@ -15,6 +15,7 @@
 
 mod dragonfly;
 mod fabric;
+mod fabric_links;
 mod fat_tree;
 mod graph;
 mod outline;
@@ -24,7 +25,8 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use dragonfly::Dragonfly;
-pub(super) use fabric::{Fabric, FabricLinks, Shape};
+pub(super) use fabric::{Fabric, Shape};
+pub(super) use fabric_links::FabricLinks;
 pub(super) use fat_tree::{FatTree, Level};
 pub(super) use graph::{Search, WrittenRoutes};
 pub use outline::{DefinedRoute, ZoneOutline};
