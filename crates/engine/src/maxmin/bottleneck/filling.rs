@@ -3,33 +3,11 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
-    BOTTLENECK_TOLERANCE, BottleneckMaxMin, Group, MAX_FAIR_SHARE_LEVEL,
+    BOTTLENECK_TOLERANCE, BottleneckMaxMin, FillingArrays, Group, MAX_FAIR_SHARE_LEVEL,
     MAX_UNUSED_FRACTION_OF_SATURATED, NEW_LEVEL_ESTIMATE_RATIO, NO_LINK, QueuedLink,
     RECOMPUTE_SUM_BELOW_FRACTION,
 };
 use migsim_base::units::{greater, lesser, to_u32};
-
-/// Working arrays of progressive filling; the shift of fair-share levels uses the same arrays.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FillingArrays {
-    /// For each link: the capacity that is not used yet by groups whose level is fixed \[B/s\].
-    pub(super) capacity_left_of_link: Vec<f64>,
-    /// For each link: the load per unit of the fair-share level (P in the equation of the solver) of those groups on the link
-    /// whose level is not fixed yet.
-    pub(super) unfixed_load_per_level: Vec<f64>,
-    /// For each link: the value of the preceding field when it was last summed over the groups of the link. Until the next sum,
-    /// the loads of groups whose level becomes fixed are subtracted from that field.
-    pub(super) unfixed_load_per_level_at_last_sum: Vec<f64>,
-    pub(super) bottleneck_of_group: Vec<u32>,
-    pub(super) link_numbers_in_use: Vec<u32>,
-    /// The saturated links in increasing order of their fair-share levels.
-    pub(super) saturated_links: Vec<QueuedLink>,
-    /// The links at which the fair-share levels are not max-min fair after a shift.
-    pub(super) unfair_links: Vec<u32>,
-    pub(super) link_queue: BinaryHeap<Reverse<QueuedLink>>,
-    pub(super) fair_share_level_of_link: Vec<f64>,
-    pub(super) last_fixed_level_of_link: Vec<f64>,
-}
 
 impl BottleneckMaxMin {
     /// Recomputes all fair-share levels from scratch by progressive filling.

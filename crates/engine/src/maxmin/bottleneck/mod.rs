@@ -43,7 +43,6 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use hashbrown::HashTable;
 
-use self::filling::FillingArrays;
 use super::{
     clamped_weight,
     segment::{LoadSegment, find_link_level_and_demand},
@@ -97,6 +96,28 @@ pub(crate) struct BottleneckMaxMin {
     filling_arrays: FillingArrays,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded_link: Option<u32>,
+}
+
+/// Working arrays of progressive filling; the shift of fair-share levels uses the same arrays.
+#[derive(Clone, Debug, Default)]
+struct FillingArrays {
+    /// For each link: the capacity that is not used yet by groups whose level is fixed \[B/s\].
+    capacity_left_of_link: Vec<f64>,
+    /// For each link: the load per unit of the fair-share level (P) of those groups on the link
+    /// whose level is not fixed yet.
+    unfixed_load_per_level: Vec<f64>,
+    /// For each link: the value of the preceding field when it was last summed over the groups of the link. Until the next sum,
+    /// the loads of groups whose level becomes fixed are subtracted from that field.
+    unfixed_load_per_level_at_last_sum: Vec<f64>,
+    bottleneck_of_group: Vec<u32>,
+    link_numbers_in_use: Vec<u32>,
+    /// The saturated links in increasing order of their fair-share levels.
+    saturated_links: Vec<QueuedLink>,
+    /// The links at which the fair-share levels are not max-min fair after a shift.
+    unfair_links: Vec<u32>,
+    link_queue: BinaryHeap<Reverse<QueuedLink>>,
+    fair_share_level_of_link: Vec<f64>,
+    last_fixed_level_of_link: Vec<f64>,
 }
 
 const NO_LINK: u32 = 0;
