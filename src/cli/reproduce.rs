@@ -110,12 +110,12 @@ fn print_reproduction(
         };
         let value = json!({
             "effects": joined("effects"),
-            "effect_counts": paper::effect_counts(&reproduction.papers),
+            "effect_counts": paper::effect_counts(reproduction.papers.iter().map(|paper| &*paper.effects)),
             "cells": joined("cells"),
             "decisions": joined("decisions"),
             "call_schedules": joined("call_schedules"),
             "claims": joined("claims"),
-            "claim_counts": paper::count_claims_of_papers(&reproduction.papers),
+            "claim_counts": paper::ClaimCounts::from_claims(reproduction.papers.iter().flat_map(|paper| &paper.claims)),
             "constants": joined("constants"),
         });
         print_json(out, &value)

@@ -1,9 +1,23 @@
-//! Counts of the claims of papers, in three groups: claims confirmed by published numbers, contradicted by published numbers, and
+//! Results of checking the claims of papers, and their counts in three groups: claims confirmed by published numbers, contradicted by published numbers, and
 //! without published numbers. Only the first group allows a comparison with the paper.
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::reproduce::{ClaimResult, PaperResults};
+/// Result of checking a claim of a paper in simulations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimResult {
+    /// Identifier of the claim in the facts of the paper.
+    pub id: String,
+    /// The claim in the words of this project, not of the paper.
+    pub statement: String,
+    /// Verdict on the claim in the simulation: `holds`, `fails` or `not checkable`.
+    pub verdict: &'static str,
+    /// Simulated value on which the verdict depends.
+    pub value: Value,
+    /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
+    pub published_numbers_agree: Option<bool>,
+}
 
 /// Numbers of claims that hold or fail in the simulation, separately for claims that the published numbers confirm, contradict,
 /// or do not decide.
@@ -70,11 +84,6 @@ impl ClaimCounts {
             self.contradicted_claims()
         )
     }
-}
-
-/// Counts the claims of all given papers together.
-pub fn count_claims_of_papers(papers: &[PaperResults]) -> ClaimCounts {
-    ClaimCounts::from_claims(papers.iter().flat_map(|paper| &paper.claims))
 }
 
 #[cfg(test)]

@@ -5,19 +5,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    facts::{Claim, Expectation, Measure, Summary, Test, expand_list_values},
+    facts::{Expectation, Measure, Summary, Test, expand_list_values},
+    policy_check::ClaimOutcome,
     runs::{FinishedRun, Runs, scenario_of_config},
 };
 use migsim_base::error::Error;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Progress, Results};
-
-/// Result of checking a claim: whether the claim holds (`None` if the simulation cannot decide this), and the simulated value
-/// that decides the claim.
-pub type ClaimOutcome = Result<(Option<bool>, Value), Error>;
-
-/// Function that checks a claim in the simulated runs.
-pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> ClaimOutcome;
 
 #[expect(clippy::unnecessary_wraps, reason = "the result of every check")]
 pub(super) fn decide(holds: bool, value: impl Serialize) -> ClaimOutcome {

@@ -18,10 +18,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{
-    cells::{CellResult, column_name, median, pairs_with_scenario_i},
-    reproduce::PaperResults,
-};
+use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
 
 /// Relative errors (fractions) for the three counts of reproduced effects.
 pub const ERROR_BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
@@ -179,12 +176,11 @@ pub struct EffectCounts {
     pub copied_times: usize,
 }
 
-/// Counts the reproduced effects of papers: one entry per table and kind of effect, and a last entry for all together if there are
+/// Counts the reproduced effects of `papers`: one entry per table and kind of effect, and a last entry for all together if there are
 /// several.
-pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
+pub fn effect_counts<'e>(papers: impl IntoIterator<Item = &'e [Effect]>) -> Vec<EffectCounts> {
     let (mut counts, mut all) = (Vec::new(), Vec::new());
-    for paper in papers {
-        let effects = &paper.effects;
+    for effects in papers {
         let tables: BTreeSet<&str> = effects.iter().map(|one| one.table.as_str()).collect();
         for table in tables {
             for kind in [OVERHEAD, GAIN] {

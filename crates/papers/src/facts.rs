@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::wsppd2007::PolicyCheck;
+use super::policy_check::PolicyCheck;
 use migsim_base::error::{Error, Problem};
 
 /// Facts taken from one paper: published times, decisions, schedules of calls, claims and contradictions.

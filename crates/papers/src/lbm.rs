@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    claims::{ClaimCheck, check_repetition, decide, largest, number, try_map, votes_and_alphas},
+    claims::{check_repetition, decide, largest, number, try_map, votes_and_alphas},
     facts::{Config, TableCell},
-    runs::{FinishedRun, Paper, PaperCase, Runs},
+    runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs},
 };
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;

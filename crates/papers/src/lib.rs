@@ -38,13 +38,14 @@ mod one_reading_page;
 mod packed;
 mod page;
 mod pages;
+mod policy_check;
 mod readme;
 pub mod reality;
 mod reproduce;
 mod runs;
 mod sw_dynamic;
 mod sw_irregular;
-mod text;
+mod totals;
 mod unreported;
 mod wsppd2007;
 
@@ -52,8 +53,7 @@ pub use ambiguities::Answer;
 pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
 pub use changes::Changes;
-pub use claim_counts::{ClaimCounts, count_claims_of_papers};
-pub use claims::{ClaimCheck, ClaimOutcome};
+pub use claim_counts::{ClaimCounts, ClaimResult};
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, effect_counts};
 pub use facts::{
@@ -67,13 +67,12 @@ pub use one_reading::{
 };
 pub use one_reading_page::one_reading_page;
 pub use page::ResultsFile;
-pub use pages::result_pages;
+pub use pages::{result_pages, terminal_text};
+pub use policy_check::ClaimOutcome;
 pub use reproduce::{
-    ClaimResult, ConstantWithEvidence, PaperResults, Reproduction, reproduce,
-    reproduce_with_changes,
+    ConstantWithEvidence, PaperResults, Reproduction, reproduce, reproduce_with_changes,
 };
-pub use runs::{FinishedRun, Paper, PaperCase, Runs};
-pub use text::terminal_text;
+pub use runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs};
 pub use unreported::UnreportedMoves;
 
 use migsim_base::error::{Error, Problem};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    claims::{ClaimCheck, check_repetition, decide, is_increasing, try_map, with_moves},
+    claims::{check_repetition, decide, is_increasing, try_map, with_moves},
     facts::{Config, TableCell},
-    runs::{FinishedRun, Paper, PaperCase, Runs},
+    runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs},
 };
 use migsim_base::{
     error::Error,

@@ -17,7 +17,7 @@ use super::{
     effects::count_near_effects,
     reproduce::{read_facts, simulate_and_compare_all},
     runs::{Paper, Runs},
-    text::matching_and_checkable,
+    totals::matching_and_checkable,
 };
 use migsim_base::error::Error;
 use migsim_experiment::{COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, Registry};

@@ -1,16 +1,18 @@
-//! Creates the files in the folder `results/`: one Markdown page, one CSV table and several figures per paper.
+//! Creates the files in the folder `results/`: one Markdown page, one CSV table and several figures per paper; and the text for a
+//! terminal.
 
 use serde_json::Value;
 
 use super::{
+    claim_counts::ClaimResult,
     decisions::{DecisionResult, Verdict},
     effects::{effect_counts, effect_text},
     figures::{draw_figures, figure_names},
     markdown::{escape_cell, push_table, put},
     page::ResultsFile,
     readme::{note_cell, push_contradiction_table, push_effect_table, readme_page},
-    reproduce::{ClaimResult, PaperResults, Reproduction},
-    text::summary_sentence,
+    reproduce::{PaperResults, Reproduction},
+    totals::{ReproductionTotals, summary_sentence, totals_sentence},
 };
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::FigureStyle;
@@ -48,6 +50,60 @@ pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<ResultsFile>, Err
         });
     }
     Ok(pages)
+}
+
+/// Formats the results of all papers for a terminal: the pages of the papers, shortened to what is not reproduced, and a summary.
+pub fn terminal_text(reproduction: &Reproduction) -> String {
+    let papers = &reproduction.papers;
+    let pages = papers.iter().map(|paper| paper_page(paper, true));
+    let mut text: String = pages.map(|page| page + "\n").collect();
+    if papers.len() > 1 {
+        text += "# All papers\n";
+        push_effect_table(
+            &mut text,
+            &effect_counts(papers.iter().map(|paper| &*paper.effects)),
+        );
+        let totals = ReproductionTotals::from_papers(papers);
+        put!(text, "\n{}\n", totals_sentence("all papers", &totals));
+    }
+    align_tables(&text)
+}
+
+fn align_tables(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for line in markdown.lines().chain([""]) {
+        if let Some(row) = line
+            .strip_prefix("| ")
+            .and_then(|line| line.strip_suffix(" |"))
+        {
+            let row = row.replace("\\|", "\u{1}");
+            let cells = row.split(" | ").map(|cell| {
+                cell.replace('\u{1}', "|")
+                    .replace('\\', "")
+                    .replace("**", "")
+            });
+            rows.push(cells.collect());
+            continue;
+        }
+        if line.starts_with("|---") || line.starts_with("![") {
+            continue;
+        }
+        for row in &rows {
+            let width = |at: usize| {
+                let column = rows.iter().filter_map(|row| row.get(at));
+                column.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            };
+            let cells = row.iter().enumerate();
+            let cells = cells.map(|(at, cell)| format!("{cell:<0$}", width(at)));
+            text += cells.collect::<Vec<_>>().join("  ").trim_end();
+            text.push('\n');
+        }
+        rows.clear();
+        text += line;
+        text.push('\n');
+    }
+    text
 }
 
 fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
@@ -114,7 +170,7 @@ fn push_effects_section(text: &mut String, paper: &PaperResults) {
         return;
     }
     *text += "\n## Effects\n\nThe *overhead* is the time of scenario ii less that of i, and the *gain* is the time of i less that of iii. The error is that of the overhead or gain.\n";
-    push_effect_table(text, &effect_counts(std::slice::from_ref(paper)));
+    push_effect_table(text, &effect_counts([&*paper.effects]));
     let rows = paper.effects.iter().map(|one| {
         let effects = [one.published_s, one.simulated_s]
             .map(effect_text)

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::{
     cells::median,
-    claim_counts::{ClaimCounts, count_claims_of_papers},
+    claim_counts::ClaimCounts,
     decisions::Verdict,
     effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text},
     facts::Contradiction,
     markdown::{escape_cell, push_table, put},
     reproduce::{PaperResults, Reproduction},
-    text::ReproductionTotals,
+    totals::ReproductionTotals,
 };
 
 const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
@@ -88,7 +88,7 @@ Reasons to doubt these values, and where to check them:
 pub(super) fn readme_page(reproduction: &Reproduction) -> String {
     let papers = &reproduction.papers;
     let mut text = String::from(START);
-    let counts = effect_counts(papers);
+    let counts = effect_counts(papers.iter().map(|paper| &*paper.effects));
     push_effect_table(&mut text, &counts);
     push_column_constants(&mut text, &counts, papers);
     text += TIMES;
@@ -223,7 +223,7 @@ fn push_claim_counts(text: &mut String, papers: &[PaperResults]) {
             counts.contradicted_claims()
         )
     };
-    let all = count_claims_of_papers(papers);
+    let all = ClaimCounts::from_claims(papers.iter().flat_map(|paper| &paper.claims));
     let rows = papers
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));

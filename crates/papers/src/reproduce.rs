@@ -12,8 +12,8 @@ use super::{
     calls::Calls,
     cells::CellResult,
     changes::Changes,
-    claim_counts::ClaimCounts,
-    claims::{ClaimOutcome, run_test},
+    claim_counts::{ClaimCounts, ClaimResult},
+    claims::run_test,
     decisions::{
         DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs,
         result_of_decision_check,
@@ -23,27 +23,13 @@ use super::{
         Claim, Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell,
         expand_list_values,
     },
+    policy_check::ClaimOutcome,
     runs::{PaperCase, Runs, scenario_of_config},
     unreported::{UnreportedMoves, count_unreported_moves},
 };
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Progress, built_in_names};
-
-/// Result of checking a claim of a paper in simulations.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClaimResult {
-    /// Identifier of the claim in the facts of the paper.
-    pub id: String,
-    /// The claim in the words of this project, not of the paper.
-    pub statement: String,
-    /// Verdict on the claim in the simulation: `holds`, `fails` or `not checkable`.
-    pub verdict: &'static str,
-    /// Simulated value on which the verdict depends.
-    pub value: Value,
-    /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
-    pub published_numbers_agree: Option<bool>,
-}
 
 /// A constant or option of the reproduction that was fitted to published numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{
     calls::{Calls, PaperMove, calls_of_scenario},
     changes::{Changes, experiment_document},
-    claims::ClaimCheck,
-    facts::{Config, TableCell},
+    facts::{Claim, Config, TableCell},
+    policy_check::ClaimOutcome,
 };
 use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::{CallRecord, Scenario};
@@ -19,6 +19,9 @@ use migsim_experiment::{
     Experiment, KeySetting, Layers, Limits, Progress, Registry, Results, SharedInputs,
 };
 use migsim_workloads::Plan;
+
+/// Function that checks a claim in the simulated runs.
+pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> ClaimOutcome;
 
 /// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check its claims and
 /// decisions.

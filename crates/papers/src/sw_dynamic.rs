@@ -17,11 +17,11 @@ use serde_json::{Map, Value, json};
 use super::{
     calls::PaperMove,
     claims::{
-        ClaimCheck, check_messages_to_next, check_repetition, check_superstep_counts, decide,
-        largest, mean, number, rounds_to_published, try_map, votes_and_alphas,
+        check_messages_to_next, check_repetition, check_superstep_counts, decide, largest, mean,
+        number, rounds_to_published, try_map, votes_and_alphas,
     },
     facts::Config,
-    runs::{FinishedRun, Paper, PaperCase, Runs},
+    runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs},
 };
 use migsim_base::{error::Error, units::HostId};
 use migsim_bsp::{Recorder, Scenario};

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     claims::{
-        ClaimCheck, check_messages_to_next, check_superstep_counts, decide, is_increasing, number,
+        check_messages_to_next, check_superstep_counts, decide, is_increasing, number,
         rounds_to_published, try_map, with_moves,
     },
     facts::Config,
-    runs::{FinishedRun, Paper, PaperCase, Runs},
+    runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs},
 };
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;

@@ -1,66 +1,11 @@
-//! Texts on the results of a reproduction: its totals in a sentence, and its pages for a terminal.
+//! Totals of the results of a reproduction.
 
 use super::{
     cells::median,
     claim_counts::ClaimCounts,
     decisions::{DecisionKind, Verdict},
-    effects::effect_counts,
-    markdown::put,
-    pages::paper_page,
-    readme::push_effect_table,
-    reproduce::{PaperResults, Reproduction},
+    reproduce::PaperResults,
 };
-
-/// Formats the results of all papers for a terminal: the pages of the papers, shortened to what is not reproduced, and a summary.
-pub fn terminal_text(reproduction: &Reproduction) -> String {
-    let papers = &reproduction.papers;
-    let pages = papers.iter().map(|paper| paper_page(paper, true));
-    let mut text: String = pages.map(|page| page + "\n").collect();
-    if papers.len() > 1 {
-        text += "# All papers\n";
-        push_effect_table(&mut text, &effect_counts(papers));
-        let totals = ReproductionTotals::from_papers(papers);
-        put!(text, "\n{}\n", totals_sentence("all papers", &totals));
-    }
-    align_tables(&text)
-}
-
-fn align_tables(markdown: &str) -> String {
-    let mut text = String::new();
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for line in markdown.lines().chain([""]) {
-        if let Some(row) = line
-            .strip_prefix("| ")
-            .and_then(|line| line.strip_suffix(" |"))
-        {
-            let row = row.replace("\\|", "\u{1}");
-            let cells = row.split(" | ").map(|cell| {
-                cell.replace('\u{1}', "|")
-                    .replace('\\', "")
-                    .replace("**", "")
-            });
-            rows.push(cells.collect());
-            continue;
-        }
-        if line.starts_with("|---") || line.starts_with("![") {
-            continue;
-        }
-        for row in &rows {
-            let width = |at: usize| {
-                let column = rows.iter().filter_map(|row| row.get(at));
-                column.map(|cell| cell.chars().count()).max().unwrap_or(0)
-            };
-            let cells = row.iter().enumerate();
-            let cells = cells.map(|(at, cell)| format!("{cell:<0$}", width(at)));
-            text += cells.collect::<Vec<_>>().join("  ").trim_end();
-            text.push('\n');
-        }
-        rows.clear();
-        text += line;
-        text.push('\n');
-    }
-    text
-}
 
 /// Sums, over one or more papers, of the numbers of reproduced results.
 #[derive(Clone, Debug, Default)]
