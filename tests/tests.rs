@@ -6,7 +6,7 @@ mod basis; // the settings below a run: a paper's on its platform, neutral ones 
 mod bench; // benchmarks: the same bytes after kills and in parts, rivals that are programs, the stored best
 mod book; // the book: current, no dead link, blocks that can be read, flags that exist
 mod call_options; // options of calls: waiting, prices, moves at nominal speed
-mod circles; // files of a crate that need each other; their number may only fall
+mod circles; // no files of a crate need each other
 mod cli; // the command: transcripts, folders, determinism
 mod compare; // folders compared as policies: the same numbers, other applications refused; bounds below optima below policies
 mod contracts; // plug-ins that break their contracts: each ends with an error that names it, none hangs or is believed

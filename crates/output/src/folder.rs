@@ -21,10 +21,7 @@ use super::{
     records,
     summary::manifest_with_file_names,
 };
-use migsim_base::{
-    document::path_of_text,
-    error::Error,
-};
+use migsim_base::{document::path_of_text, error::Error};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
 

@@ -189,7 +189,7 @@ impl Comparison {
         }
         found.sort_by(|a, b| mean(&a.times).total_cmp(&mean(&b.times)));
         let best = found.first().map_or(&[][..], |one| &one.times);
-        let test_conditions = TestConditions::of_plan(plan);
+        let test_conditions = plan.test_conditions();
         let times: Vec<&[f64]> = found.iter().map(|one| &*one.times).collect();
         let is_drawn = |one: &PolicyRuns<'_>| plan.drawn.get(one.setting).copied();
         let drawn = found
@@ -226,10 +226,11 @@ impl Comparison {
         let mut policies: Vec<PolicyResults> = policies.collect();
         policies.sort_by_key(|one| one.rank);
         let hindsight = known.seeds.iter().filter_map(|one| one.hindsight_makespan);
+        let starts: Vec<_> = known.seeds.iter().map(|one| &*one.static_starts).collect();
         Self {
             seeds_needed: seeds_needed(test_conditions, &policies),
             is_application_recorded: known.seeds.iter().any(|one| one.is_application_recorded),
-            best_static_start: find_best_static_start(&known.seeds, best, alone.as_deref()),
+            best_static_start: find_best_static_start(&starts, best, alone.as_deref()),
             policies,
             failed_policies,
             test_conditions,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{keys, run::SharedRunData, spec::ValuesSpec, whole};
+use super::{keys, shared::SharedRunData, spec::ValuesSpec, whole};
 use migsim_base::{
     document::Document,
     error::{Error, Problem},

@@ -6,7 +6,7 @@
 //! | part | modules |
 //! | --- | --- |
 //! | parse: keys and values | [`spec`] (notation of values), `whole` (loads and applications as texts), `keys`, [`config`] (sweep files) |
-//! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`] |
+//! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`], `planner` |
 //! | store: rows of runs | [`run`], `row`, [`store`], [`folder`] |
 //! | results: tables, pages, figures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
 //! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
@@ -41,12 +41,14 @@ mod heat;
 pub mod keys;
 pub mod page;
 pub mod plan;
+mod planner;
 mod printed;
 mod row;
 pub mod run;
 pub mod separate;
 pub mod setting;
 mod settings;
+mod shared;
 pub mod spec;
 mod static_standing;
 pub mod stats;
@@ -62,8 +64,9 @@ pub mod winners;
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;
 pub use row::RunRow;
-pub use run::{Shard, SharedRunData};
+pub use run::Shard;
 pub use settings::MAX_RUNS;
+pub use shared::SharedRunData;
 pub use spec::ValuesSpec;
 pub use static_standing::BestStaticStart;
 pub use store::Store;

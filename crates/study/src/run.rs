@@ -6,7 +6,7 @@
 //! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
@@ -17,32 +17,12 @@ use super::{
     plan::Plan,
     row::RunRow,
     setting::scenario_i_key,
+    shared::{PolicyIndependentData, SharedRunData, check_no_stop_is_requested},
     store::{Rows, Store},
 };
-use migsim_base::error::{Error, Problem, catch_panic};
-use migsim_bsp::{Memo, MemoBudget, RunOutcome, Scenario};
-use migsim_experiment::{Experiment, Progress, SharedInputs, get_or_compute};
-
-/// The data that all runs of a sweep share, so that files are read and common work is done only once.
-#[derive(Debug, Default)]
-pub struct SharedRunData {
-    /// Platforms and built-in experiments that were already read from files.
-    pub shared_inputs: SharedInputs,
-    /// The data shared by runs that differ only in their policies; the key is a text of all other settings.
-    policy_independent_data: Mutex<BTreeMap<String, Arc<PolicyIndependentData>>>,
-    /// The memory that is still available for caches of simulated supersteps.
-    memo_budget: MemoBudget,
-}
-
-/// The data shared by runs that differ only in their policies.
-#[derive(Debug)]
-struct PolicyIndependentData {
-    /// The makespan of scenario i (no rescheduling) \[s\], which does not depend on the policy; not set before it has been
-    /// simulated.
-    scenario_i_makespan: OnceLock<f64>,
-    /// The cache of supersteps that were simulated, by placement.
-    superstep_memo: Memo,
-}
+use migsim_base::error::{Error, catch_panic};
+use migsim_bsp::{Memo, RunOutcome, Scenario};
+use migsim_experiment::{Experiment, Progress, get_or_compute};
 
 /// A part of a plan for one of several computers or jobs: every n-th run, starting with the run `index` (counted from 0), where n
 /// is the number of parts.
@@ -79,17 +59,6 @@ pub fn missing_runs(plan: &Plan, shard: Shard, rows: &Rows) -> Vec<usize> {
     own.filter(|(_, id)| is_missing(id) && seen.insert(*id))
         .map(|(run, _)| run)
         .collect()
-}
-
-/// Checks that the runs of this program need not stop.
-///
-/// # Errors
-/// They shall stop.
-pub(super) fn check_no_stop_is_requested() -> Result<(), Error> {
-    if Progress::are_all_stopped() {
-        return Err(Error::SimulationFailure(Problem::new("interrupted")));
-    }
-    Ok(())
 }
 
 /// Simulates the runs with the given indices in the plan, on all threads, and adds their rows to `store`.

@@ -23,10 +23,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    plan::Plan,
-    stats::{Sample, student_quantile, student_upper_tail},
-};
+use super::stats::{Sample, student_quantile, student_upper_tail};
 
 /// Maximum probability that a comparison of policies contains any false statement (significance level of its tests).
 pub const SIGNIFICANCE: f64 = 0.05;
@@ -99,16 +96,6 @@ pub struct TestConditions {
 }
 
 impl TestConditions {
-    /// Returns the conditions for the results of a plan.
-    pub(super) fn of_plan(plan: &Plan) -> Self {
-        let seed_count = plan.seeds.len();
-        Self {
-            seed_count,
-            has_random_results: plan.is_random || seed_count > 1,
-            indifference: plan.indifference,
-        }
-    }
-
     /// Returns whether tests are possible, that is, whether there are several seeds and the seed changes results.
     pub fn are_tests_possible(self) -> bool {
         self.has_random_results && self.seed_count > 1

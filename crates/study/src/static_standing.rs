@@ -8,10 +8,10 @@
 use serde::Serialize;
 
 use super::{
-    compare::SeedResults,
     separate::{TestConditions, paired_difference},
     stats::{Sample, format_short, mean},
 };
+use migsim_experiment::StaticPlacementMakespan;
 use migsim_output::compare_makespans;
 
 /// Makespan from the best static start (the best initial placement without migrations), compared with the best policy.
@@ -91,12 +91,12 @@ impl BestStaticStart {
 }
 
 /// Finds the initial placement with the lowest mean makespan of scenario i (without migrations); `None` if there is no placement
-/// with a makespan for each of `seeds`.
+/// with a makespan for each seed.
 ///
-/// `best_policy` has the makespans of the best policy by seed \[s\], and `alone` the makespans of scenario i by seed from the
+/// `seeds` has the makespans from all initial placements by seed, `best_policy` has the makespans of the best policy by seed \[s\], and `alone` the makespans of scenario i by seed from the
 /// initial placement of the compared policies \[s\].
 pub(super) fn find_best_static_start(
-    seeds: &[SeedResults],
+    seeds: &[&[StaticPlacementMakespan]],
     best_policy: &[f64],
     alone: Option<&[f64]>,
 ) -> Option<BestStaticStart> {
@@ -104,13 +104,14 @@ pub(super) fn find_best_static_start(
     // A rule counts if it has a makespan with each seed.
     let times = |rule: &str| -> Option<Vec<f64>> {
         let found = seeds.iter().map(|seed| {
-            let mut starts = seed.static_starts.iter();
+            let mut starts = seed.iter();
             Some(starts.find(|one| one.rule_name() == rule)?.makespan_s)
         });
         found.collect()
     };
-    let starts = first.static_starts.iter();
-    let all = starts.filter_map(|start| Some((start, times(start.rule_name())?)));
+    let all = first
+        .iter()
+        .filter_map(|start| Some((start, times(start.rule_name())?)));
     let all: Vec<_> = all.collect();
     let best = all.iter().min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
     let (start, times) = best?;
@@ -142,17 +143,13 @@ pub(super) fn find_best_static_start(
 mod tests {
     use super::*;
     use crate::separate::Indifference;
-    use migsim_experiment::StaticPlacementMakespan;
     use migsim_platform::MappingRule;
 
-    fn seed(contiguous: f64, by_core: f64) -> SeedResults {
-        SeedResults {
-            static_starts: vec![
-                StaticPlacementMakespan::new(MappingRule::Contiguous, contiguous, true),
-                StaticPlacementMakespan::new(MappingRule::ByCore, by_core, false),
-            ],
-            ..SeedResults::default()
-        }
+    fn seed(contiguous: f64, by_core: f64) -> [StaticPlacementMakespan; 2] {
+        [
+            StaticPlacementMakespan::new(MappingRule::Contiguous, contiguous, true),
+            StaticPlacementMakespan::new(MappingRule::ByCore, by_core, false),
+        ]
     }
 
     fn basis(seeds: usize) -> TestConditions {
@@ -166,6 +163,7 @@ mod tests {
     #[test]
     fn the_best_start_is_compared_seed_by_seed() {
         let starts = [seed(30.0, 10.0), seed(32.0, 12.0), seed(34.0, 14.0)];
+        let starts = starts.each_ref().map(<[_; 2]>::as_slice);
         // The policy is 12 s behind with each seed: its mean is 24 s, compared with 12 s.
         let best = find_best_static_start(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0]))
             .unwrap();
@@ -190,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_own_start_may_be_the_best_and_there_may_be_none() {
-        let own = find_best_static_start(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
+        let own = find_best_static_start(&[&seed(9.0, 10.0)], &[8.0], None).unwrap();
         assert!(
             own.own
                 && own
@@ -198,6 +196,6 @@ mod tests {
                     .starts_with("Without moves, no built-in initial placement is faster")
         );
         assert!(find_best_static_start(&[], &[8.0], None).is_none());
-        assert!(find_best_static_start(&[SeedResults::default()], &[8.0], None).is_none());
+        assert!(find_best_static_start(&[&[]], &[8.0], None).is_none());
     }
 }

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::{
     config::{Parameter, Sweep},
-    plan::seeds_of_sweep,
+    planner::seeds_of_sweep,
     run::lock,
     setting::{load_experiment, run_id},
     spec::ValuesSpec,

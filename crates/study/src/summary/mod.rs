@@ -119,7 +119,7 @@ impl Summary {
             best_settings: equal.copied().collect(),
             ranked,
             not_separated_settings: Vec::new(),
-            test_conditions: TestConditions::of_plan(plan),
+            test_conditions: plan.test_conditions(),
             settings,
             parameter_effects: effects.collect(),
         };

@@ -8,10 +8,7 @@
 //! complete in any order; the trace has the order of the first run.
 
 use super::read::Operation;
-use migsim_base::{
-    error::Error,
-    words::format_count,
-};
+use migsim_base::{error::Error, words::format_count};
 
 /// Variation of the time of computation of one process over the repetitions of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
