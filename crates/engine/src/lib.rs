@@ -80,6 +80,7 @@ mod maxmin;
 mod message;
 mod model;
 mod packets;
+mod processor_time;
 mod profile;
 mod queue;
 mod service;
@@ -94,6 +95,8 @@ pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventHash;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
+
+pub use processor_time::ProcessorTime;
 
 pub use activity::{ActivityEvent, Message, MessageOptions};
 pub use queue::{EventKey, EventQueue};

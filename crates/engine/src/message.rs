@@ -16,7 +16,7 @@
 //! Source: RFC 6928 (initial window). No network preset sets these costs; the settings of a message library do (`migsim list
 //! libraries`).
 
-use super::model::NetworkModel;
+use super::{model::NetworkModel, processor_time::ProcessorTime};
 use migsim_base::units::lesser;
 
 /// Size of the headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
@@ -25,6 +25,42 @@ pub(super) const HEADER_BYTES: f64 = 90.0;
 const INITIAL_WINDOW_BYTES: f64 = 14_480.0;
 
 impl NetworkModel {
+    /// Whether the ends of messages take processor time.
+    #[inline]
+    pub fn has_processor_times(&self) -> bool {
+        [
+            self.o_send,
+            self.o_receive,
+            self.loopback_o_send,
+            self.loopback_o_receive,
+        ] != [ProcessorTime::ZERO; 4]
+    }
+
+    /// Returns the processor times of the sender and of the receiver of a message of `bytes` bytes, inside a host or between hosts
+    /// \[s\].
+    #[inline]
+    pub fn processor_times(&self, is_inside: bool, bytes: f64) -> (f64, f64) {
+        let (send, receive) = if is_inside {
+            (&self.loopback_o_send, &self.loopback_o_receive)
+        } else {
+            (&self.o_send, &self.o_receive)
+        };
+        (send.of_bytes(bytes), receive.of_bytes(bytes))
+    }
+
+    /// Returns the model of a run that uses `cores` cores: multiplies the processor times of messages between hosts by their
+    /// growth.
+    #[must_use]
+    pub fn for_cores_in_use(self, cores: f64) -> Self {
+        let growth = 1.0 + self.o_per_core * (cores - 1.0);
+        Self {
+            o_send: self.o_send.times(growth),
+            o_receive: self.o_receive.times(growth),
+            o_per_core: 0.0,
+            ..self
+        }
+    }
+
     /// Whether the delay of a message depends only on the latency of its route, not on its size.
     pub(super) fn has_fixed_delay(&self) -> bool {
         self.overhead.get() <= 0.0 && self.packet.is_none() && self.factors.is_empty()

@@ -4,7 +4,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::factors::{SizeFactor, SizeFactors, Weights};
+use super::{
+    factors::{SizeFactor, SizeFactors, Weights},
+    processor_time::ProcessorTime,
+};
 use migsim_base::{
     error::Problem,
     units::{Bytes, BytesPerSecond, Seconds, lesser},
@@ -66,6 +69,22 @@ pub struct NetworkModel {
     /// Time that each message takes in addition to its time in the network; it also applies to the control messages of barriers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub overhead: Seconds,
+    /// Processor time of the sender of a message between hosts: a time per message and a time per byte, on a core of the sender
+    /// at its nominal speed. Control messages of barriers take it as a delay.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub o_send: ProcessorTime,
+    /// Processor time of the receiver of a message between hosts, as `o_send`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub o_receive: ProcessorTime,
+    /// Processor time of the sender of a message inside a host, as `o_send`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub loopback_o_send: ProcessorTime,
+    /// Processor time of the receiver of a message inside a host, as `o_send`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub loopback_o_receive: ProcessorTime,
+    /// Fraction by which `o_send` and `o_receive` grow with each core on which processes start, after the first; dimensionless.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub o_per_core: f64,
     /// Maximum payload of a packet with store and forward, where routers forward only whole packets; `none` if routers forward
     /// each byte immediately.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -126,6 +145,11 @@ const CM02: NetworkModel = NetworkModel {
     fatpipe: None,
     weights: Weights::Latency,
     overhead: Seconds::ZERO,
+    o_send: ProcessorTime::ZERO,
+    o_receive: ProcessorTime::ZERO,
+    loopback_o_send: ProcessorTime::ZERO,
+    loopback_o_receive: ProcessorTime::ZERO,
+    o_per_core: 0.0,
     packet: None,
     queues: false,
     slow_start: false,
@@ -332,7 +356,7 @@ impl NetworkModel {
 }
 
 /// The names of the constants of the network model that users can set by name.
-const SETTABLE_CONSTANT_NAMES: [&str; 18] = [
+const SETTABLE_CONSTANT_NAMES: [&str; 23] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -347,6 +371,11 @@ const SETTABLE_CONSTANT_NAMES: [&str; 18] = [
     "fatpipe",
     "weights",
     "overhead",
+    "o_send",
+    "o_receive",
+    "loopback_o_send",
+    "loopback_o_receive",
+    "o_per_core",
     "packet",
     "queues",
     "slow_start",
@@ -395,6 +424,11 @@ impl NetworkModel {
                 };
             }
             "overhead" => self.overhead = parse_duration_constant(key, value)?,
+            "o_send" => self.o_send = parse_processor_time(key, value)?,
+            "o_receive" => self.o_receive = parse_processor_time(key, value)?,
+            "loopback_o_send" => self.loopback_o_send = parse_processor_time(key, value)?,
+            "loopback_o_receive" => self.loopback_o_receive = parse_processor_time(key, value)?,
+            "o_per_core" => self.o_per_core = parse_number_constant(key, value, 0.0)?,
             "loopback_latency" => self.loopback_latency = parse_duration_constant(key, value)?,
             "loopback_overhead" => self.loopback_overhead = parse_duration_constant(key, value)?,
             "loopback_shared" => self.loopback_shared = parse_boolean_constant(key, value)?,
@@ -460,6 +494,13 @@ fn parse_duration_constant(key: &str, value: &str) -> Result<Seconds, Problem> {
     match value {
         "none" | "null" => Ok(Seconds::ZERO),
         _ => parse_quantity_constant(key, Seconds::parse(value)),
+    }
+}
+
+fn parse_processor_time(key: &str, value: &str) -> Result<ProcessorTime, Problem> {
+    match value {
+        "none" | "null" => Ok(ProcessorTime::ZERO),
+        _ => parse_quantity_constant(key, value.parse()),
     }
 }
 
