@@ -22,9 +22,9 @@ use migsim_base::units::{lesser, to_u32};
 pub(super) struct CompletionIndex {
     /// Number of flow classes; the last block of blocks is filled up with infinite times.
     class_count: usize,
-    end_times: Vec<f64>,
-    block_minima: BlockMinima,
-    superblock_minima: BlockMinima,
+    times: Vec<f64>,
+    blocks: BlockMinima,
+    superblocks: BlockMinima,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,12 +45,12 @@ impl CompletionIndex {
         if at >= self.class_count {
             self.grow_to_class_count(at + 1);
         }
-        let before = std::mem::replace(&mut self.end_times[at], date);
+        let before = std::mem::replace(&mut self.times[at], date);
         if let Some(least) = self
-            .block_minima
+            .blocks
             .change_entry_and_get_replaced_minimum(at, before, date)
         {
-            self.superblock_minima
+            self.superblocks
                 .change_entry_and_get_replaced_minimum(at / BLOCK_SIZE, least, date);
         }
     }
@@ -58,16 +58,16 @@ impl CompletionIndex {
     /// Returns the earliest end time of all classes \[s\]; infinite if no flow of any class ends.
     pub(super) fn next_end_time(&mut self) -> f64 {
         let Self {
-            end_times: times,
-            block_minima: blocks,
-            superblock_minima: blocks_of_blocks,
+            times,
+            blocks,
+            superblocks,
             ..
         } = self;
         blocks.recompute_stale_minima(times, |block, before, least| {
-            blocks_of_blocks.change_entry_and_get_replaced_minimum(block, before, least);
+            superblocks.change_entry_and_get_replaced_minimum(block, before, least);
         });
-        blocks_of_blocks.recompute_stale_minima(&blocks.minima, |_, _, _| {});
-        minimum(&blocks_of_blocks.minima)
+        superblocks.recompute_stale_minima(&blocks.minima, |_, _, _| {});
+        minimum(&superblocks.minima)
     }
 
     /// Removes the end times of all classes up to the finite time `limit` \[s\], and sets `taken` to the numbers of these
@@ -75,18 +75,18 @@ impl CompletionIndex {
     pub(super) fn take_classes_ending_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.class_count.div_ceil(BLOCK_SIZE);
-        for (tier, &least) in self.superblock_minima.minima.iter().enumerate() {
+        for (tier, &least) in self.superblocks.minima.iter().enumerate() {
             if least > limit {
                 continue;
             }
             let first = tier * BLOCK_SIZE;
             let last = (first + BLOCK_SIZE).min(blocks);
-            for (block, &least) in (first..).zip(&self.block_minima.minima[first..last]) {
+            for (block, &least) in (first..).zip(&self.blocks.minima[first..last]) {
                 if least > limit {
                     continue;
                 }
                 let first = block * BLOCK_SIZE;
-                for (at, &date) in (first..).zip(&self.end_times[first..first + BLOCK_SIZE]) {
+                for (at, &date) in (first..).zip(&self.times[first..first + BLOCK_SIZE]) {
                     if date <= limit {
                         taken.push(to_u32(at));
                     }
@@ -101,21 +101,21 @@ impl CompletionIndex {
     /// Removes all classes, so that later classes lead to the same results and costs as in a new index.
     pub(super) fn clear(&mut self) {
         self.class_count = 0;
-        self.end_times.clear();
-        self.block_minima.resize(0);
-        self.superblock_minima.resize(0);
+        self.times.clear();
+        self.blocks.resize(0);
+        self.superblocks.resize(0);
     }
 
     fn grow_to_class_count(&mut self, count: usize) {
         self.class_count = count;
-        if count <= self.end_times.len() {
+        if count <= self.times.len() {
             return;
         }
-        let blocks_of_blocks = count.div_ceil(BLOCK_SIZE * BLOCK_SIZE);
-        self.superblock_minima.resize(blocks_of_blocks);
-        self.block_minima.resize(blocks_of_blocks * BLOCK_SIZE);
-        self.end_times
-            .resize(blocks_of_blocks * BLOCK_SIZE * BLOCK_SIZE, f64::INFINITY);
+        let superblocks = count.div_ceil(BLOCK_SIZE * BLOCK_SIZE);
+        self.superblocks.resize(superblocks);
+        self.blocks.resize(superblocks * BLOCK_SIZE);
+        self.times
+            .resize(superblocks * BLOCK_SIZE * BLOCK_SIZE, f64::INFINITY);
     }
 }
 

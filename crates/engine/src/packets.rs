@@ -55,9 +55,9 @@ impl PacketStep {
 /// separately.
 #[derive(Clone, Copy, Debug)]
 struct PacketBurst {
-    message_index: u32,
-    next_hop_index: u32,
-    packet_count: u32,
+    message: u32,
+    hop: u32,
+    count: u32,
     has_last_packet: bool,
 }
 
@@ -193,9 +193,9 @@ impl<T: Copy> PacketQueues<T> {
             connection: start.connection,
         };
         let burst = self.add_burst(PacketBurst {
-            message_index: message,
-            next_hop_index: 0,
-            packet_count: count,
+            message,
+            hop: 0,
+            count,
             has_last_packet: true,
         });
         // Even without a delay it joins after all other events of this time.
@@ -217,12 +217,8 @@ impl<T: Copy> PacketQueues<T> {
             PacketStep::BurstJoinsQueue(burst) => self.enqueue_burst(burst, now, bandwidth, events),
             PacketStep::PacketSent(at) => {
                 let sent = self.queues[at as usize].sending_burst.take()?;
-                let PacketBurst {
-                    message_index: message,
-                    next_hop_index: hop,
-                    ..
-                } = self.bursts[sent as usize];
-                self.bursts[sent as usize].next_hop_index += 1;
+                let PacketBurst { message, hop, .. } = self.bursts[sent as usize];
+                self.bursts[sent as usize].hop += 1;
                 let (_, latency) =
                     self.messages[message as usize].queues_and_latencies[hop as usize];
                 events.push(now + latency, PacketStep::BurstJoinsQueue(sent).event());
@@ -242,9 +238,9 @@ impl<T: Copy> PacketQueues<T> {
         events: &mut EventList<T>,
     ) -> Option<EndedMessage<T>> {
         let PacketBurst {
-            message_index: message,
-            next_hop_index: hop,
-            packet_count: count,
+            message,
+            hop,
+            count,
             ..
         } = self.bursts[burst as usize];
         let state = &mut self.messages[message as usize];
@@ -281,21 +277,21 @@ impl<T: Copy> PacketQueues<T> {
             return;
         }
         let burst = self.bursts[first as usize];
-        let is_last = burst.has_last_packet && burst.packet_count == 1;
-        let sent = if burst.packet_count == 1 {
+        let is_last = burst.has_last_packet && burst.count == 1;
+        let sent = if burst.count == 1 {
             state.waiting_bursts.pop_front();
             first
         } else {
-            self.bursts[first as usize].packet_count -= 1;
+            self.bursts[first as usize].count -= 1;
             self.add_burst(PacketBurst {
-                packet_count: 1,
+                count: 1,
                 has_last_packet: false,
                 ..burst
             })
         };
         self.queues[at as usize].sending_burst = Some(sent);
         let size = if is_last {
-            self.messages[burst.message_index as usize].last_packet_bytes
+            self.messages[burst.message as usize].last_packet_bytes
         } else {
             self.max_payload + HEADER_BYTES
         };

@@ -73,8 +73,8 @@ impl LinkService {
 #[derive(Clone, Debug, Default)]
 struct FlowGroup {
     /// The bottleneck link of the group; `None` until the fair shares are updated after the group was added or rerouted.
-    bottleneck_link: Option<u32>,
-    service_offset: f64,
+    bottleneck: Option<u32>,
+    offset: f64,
     next_end_stamp: u32,
     /// Service that the group needs for each byte of its flows: w / factor in the equation of the module.
     service_per_byte: f64,
@@ -134,13 +134,13 @@ impl BottleneckedFlows {
     ) {
         let solver = &mut self.max_min_solver;
         if !solver.try_set_weight_and_max_rate(group, weight, max_rate) {
-            self.groups[group as usize].service_offset = self.attained_service(group, now);
+            self.groups[group as usize].offset = self.attained_service(group, now);
             self.max_min_solver.set_flow_count(group, 0);
             self.detach_from_bottleneck(group);
             self.max_min_solver.add_group(group, weight, max_rate, uses);
         }
         self.apply_weight_of_group(group, now);
-        if let Some(bottleneck) = self.groups[group as usize].bottleneck_link {
+        if let Some(bottleneck) = self.groups[group as usize].bottleneck {
             self.schedule_next_end(group, bottleneck);
         }
     }
@@ -156,9 +156,9 @@ impl BottleneckedFlows {
             .flows
             .map_targets(|target| (target - had).max(0.0) * (price / before));
         let bottleneck = state
-            .bottleneck_link
+            .bottleneck
             .map(|link| &self.link_services[link as usize]);
-        state.service_offset = bottleneck.map_or(0.0, |service| -service.attained_service);
+        state.offset = bottleneck.map_or(0.0, |service| -service.attained_service);
     }
 
     fn compute_service_per_byte(&self, group: u32) -> f64 {
@@ -168,23 +168,21 @@ impl BottleneckedFlows {
     /// Returns the service that a group has received by the time `now` \[s\].
     fn attained_service(&mut self, group: u32, now: f64) -> f64 {
         let FlowGroup {
-            bottleneck_link: bottleneck,
-            service_offset: ahead,
-            ..
+            bottleneck, offset, ..
         } = self.groups[group as usize];
         let Some(bottleneck) = bottleneck else {
-            return ahead;
+            return offset;
         };
         let service = &mut self.link_services[bottleneck as usize];
         service.advance_to(now);
-        (service.attained_service + ahead).max(0.0)
+        (service.attained_service + offset).max(0.0)
     }
 
     /// Separates a group from its bottleneck link; the entry for the group in the heap of the link becomes invalid.
     fn detach_from_bottleneck(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
         state.next_end_stamp = state.next_end_stamp.wrapping_add(1);
-        if let Some(bottleneck) = state.bottleneck_link.take() {
+        if let Some(bottleneck) = state.bottleneck.take() {
             self.link_services[bottleneck as usize].bottlenecked_group_count -= 1;
             self.mark_next_end_stale(bottleneck);
         }
@@ -201,7 +199,7 @@ impl BottleneckedFlows {
     fn schedule_next_end(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.next_end_stamp = state.next_end_stamp.wrapping_add(1);
-        let target = (state.flows.next_target() - state.service_offset).max(0.0) + 0.0;
+        let target = (state.flows.next_target() - state.offset).max(0.0) + 0.0;
         let entry = (target.to_bits(), group, state.next_end_stamp);
         let service = &mut self.link_services[bottleneck as usize];
         service.next_end_heap.push(Reverse(entry));
@@ -224,7 +222,7 @@ impl BottleneckedFlows {
         for &BottleneckChange { group, .. } in &moved {
             let had = self.attained_service(group, now);
             self.detach_from_bottleneck(group);
-            self.groups[group as usize].service_offset = had;
+            self.groups[group as usize].offset = had;
         }
         while let Some(link) = self.max_min_solver.take_link_with_changed_level() {
             let level = self.max_min_solver.fair_share_level(link);
@@ -246,8 +244,8 @@ impl BottleneckedFlows {
             service.advance_to(now);
             service.bottlenecked_group_count += 1;
             let state = &mut self.groups[group as usize];
-            state.bottleneck_link = Some(bottleneck);
-            state.service_offset -= service.attained_service;
+            state.bottleneck = Some(bottleneck);
+            state.offset -= service.attained_service;
             self.schedule_next_end(group, bottleneck);
         }
         self.bottleneck_changes = moved;
@@ -263,8 +261,8 @@ impl BottleneckedFlows {
             let state = &mut self.groups[*group as usize];
             let is_valid = state.next_end_stamp == *stamp;
             if is_valid {
-                state.service_offset += done;
-                let left = (state.flows.next_target() - state.service_offset).max(0.0) + 0.0;
+                state.offset += done;
+                let left = (state.flows.next_target() - state.offset).max(0.0) + 0.0;
                 *target = left.to_bits();
             }
             is_valid
@@ -299,13 +297,13 @@ impl BottleneckedFlows {
         ended: &mut impl FnMut(u32, u32, bool),
     ) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.service_offset).max(state.flows.next_target());
+        let limit = (service + state.offset).max(state.flows.next_target());
         while let Some(name) = state.flows.pop_ended(limit) {
             ended(group, name, state.flows.is_empty());
         }
         let count = state.flows.len();
         self.max_min_solver.set_flow_count(group, count);
-        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck_link) {
+        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck) {
             self.schedule_next_end(group, bottleneck);
         } else {
             self.detach_from_bottleneck(group);
@@ -351,7 +349,7 @@ impl FlowSolver for BottleneckedFlows {
         if count == 0 {
             self.max_min_solver.add_group(group, weight, max_rate, uses);
             let state = &mut self.groups[at];
-            (state.bottleneck_link, state.service_offset) = (None, 0.0);
+            (state.bottleneck, state.offset) = (None, 0.0);
             self.active_group_count += 1;
             self.groups[at].service_per_byte = self.compute_service_per_byte(group);
         } else {
@@ -360,7 +358,7 @@ impl FlowSolver for BottleneckedFlows {
         let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
         let is_first = state.flows.add(had + bytes * state.service_per_byte, name);
-        if let (true, Some(bottleneck)) = (is_first, state.bottleneck_link) {
+        if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
             self.schedule_next_end(group, bottleneck);
         }
     }

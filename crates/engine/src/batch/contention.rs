@@ -85,7 +85,7 @@ impl ContentionSplitter {
         let links = &self.links;
         let is_contended = |used: &(u32, f64)| links[used.0 as usize].is_contended;
         starts.retain(|start| {
-            let meets_others = paths.link_uses(start.path).iter().any(is_contended);
+            let meets_others = paths.uses(start.path).iter().any(is_contended);
             if !meets_others {
                 let duration = start.bytes / paths.get(start.path).uncontended_rate;
                 alone(start.flow_id, start.start_time + duration);
@@ -101,7 +101,7 @@ impl ContentionSplitter {
 
     fn list_flows_by_link(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         for start in &*starts {
-            for &(link, _) in paths.link_uses(start.path) {
+            for &(link, _) in paths.uses(start.path) {
                 let state = &mut self.links[link as usize];
                 if state.flow_range_end == 0 {
                     state.union_find_parent = link;
@@ -123,7 +123,7 @@ impl ContentionSplitter {
         }
         self.flows_by_link.resize(first as usize, 0);
         for (index, start) in (0..).zip(&*starts) {
-            for &(link, _) in paths.link_uses(start.path) {
+            for &(link, _) in paths.uses(start.path) {
                 let state = &mut self.links[link as usize];
                 self.flows_by_link[state.flow_range_end as usize] = index;
                 state.flow_range_end += 1;
@@ -142,7 +142,7 @@ impl ContentionSplitter {
             let capacity = links[at as usize].bandwidth * paths.bandwidth_factor();
             for &user in &*users {
                 let start = &starts[user as usize];
-                let of_link = paths.link_uses(start.path).iter().find(|used| used.0 == at);
+                let of_link = paths.uses(start.path).iter().find(|used| used.0 == at);
                 let share = of_link.map_or(0.0, |used| used.1);
                 link.busy_time += share * start.bytes / capacity;
             }
@@ -186,7 +186,7 @@ impl ContentionSplitter {
         let latest = |start: &FlowStart| {
             let mut latest =
                 start.start_time + start.bytes / paths.get(start.path).uncontended_rate;
-            for &(link, _) in paths.link_uses(start.path) {
+            for &(link, _) in paths.uses(start.path) {
                 let link = &links[link as usize];
                 if link.is_contended {
                     latest += link.busy_time;
@@ -212,7 +212,7 @@ impl ContentionSplitter {
         self.representative_flow_pairs.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
-            for &(link, _) in paths.link_uses(start.path) {
+            for &(link, _) in paths.uses(start.path) {
                 if self.links[link as usize].is_contended {
                     let leader = self.find_representative(link);
                     let joined = *group.get_or_insert(leader);

@@ -101,7 +101,7 @@ impl<S: FlowSolver> GroupedBatch<S> {
             (start.bytes, start.flow_id),
             now,
             (path.weight, path.max_rate),
-            paths.link_uses(start.path).iter().copied(),
+            paths.uses(start.path).iter().copied(),
         );
     }
 

@@ -319,7 +319,7 @@ impl PathTable {
 
     /// Returns the shared links of a path: for each, the number of the link and the load on it per unit of the rate of a flow.
     #[inline]
-    pub(crate) fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
+    pub(crate) fn uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.paths[path as usize];
         let first = path.first_link_use as usize;
         &self.all_link_uses[first..first + path.link_use_count as usize]
@@ -561,7 +561,7 @@ mod tests {
                     HostId(to),
                 )
                 .unwrap();
-            let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
+            let uses: Vec<u32> = paths.uses(path).iter().map(|used| used.0).collect();
             (path, uses)
         };
         let pairs: Vec<(u32, u32)> = (0..200).map(|at| (at, (at * 37 + 1) % 200)).collect();

@@ -127,7 +127,7 @@ impl RateCache {
         self.flow_sort_keys.sort_unstable();
         for &key in &self.flow_sort_keys {
             let flow = flows[flow_position_in_row(key)].path;
-            for &(link, _) in paths.link_uses(flow) {
+            for &(link, _) in paths.uses(flow) {
                 let last_use = &mut self.last_problem_with_link[link as usize];
                 if last_use.problem_number != self.problem_count {
                     let capacity = links[link as usize].bandwidth;
@@ -139,7 +139,7 @@ impl RateCache {
             }
             let path = paths.get(flow);
             let last_uses = &self.last_problem_with_link;
-            let uses = paths.link_uses(flow).iter();
+            let uses = paths.uses(flow).iter();
             self.sharing_problem.add_flow(
                 path.weight,
                 path.max_rate,

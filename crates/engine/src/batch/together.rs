@@ -47,7 +47,7 @@ impl CommonEndFinder {
         let lowest = self.compute_fair_shares(links, paths, starts);
         let is_held = |start: &FlowStart| {
             let path = paths.get(start.path);
-            let mut links = paths.link_uses(start.path).iter();
+            let mut links = paths.uses(start.path).iter();
             let is_on_lowest = |&(link, _): &(u32, f64)| {
                 self.fair_shares[link as usize] <= lowest * MAX_EQUAL_SHARE_RATIO
             };
@@ -71,7 +71,7 @@ impl CommonEndFinder {
         self.fair_shares.resize(links.len(), 0.0);
         for start in starts {
             let inverse = paths.get(start.path).weight.recip();
-            for &(link, share) in paths.link_uses(start.path) {
+            for &(link, share) in paths.uses(start.path) {
                 let sum = &mut self.fair_shares[link as usize];
                 if *sum <= 0.0 {
                     self.used_links.push(link);

@@ -159,7 +159,7 @@ fn is_crowd(
         return false;
     }
     let mut flows_on_link = vec![0_u32; links.len()];
-    for &(link, _) in flows.flat_map(|path| paths.link_uses(path)) {
+    for &(link, _) in flows.flat_map(|path| paths.uses(path)) {
         flows_on_link[link as usize] += 1;
     }
     let counts = flows_on_link.into_iter().map(u64::from);
@@ -173,12 +173,12 @@ fn is_crowd(
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowBatch {
     pub(crate) starts: Vec<FlowStart>,
-    memoized_solver: MemoizedBatch,
-    incremental_solver: GroupedBatch<IncrementalFlows>,
-    bottleneck_solver: GroupedBatch<BottleneckedFlows>,
-    contention_splitter: ContentionSplitter,
-    common_end_finder: CommonEndFinder,
-    recurrence_predictor: RecurrencePredictor,
+    memoized: MemoizedBatch,
+    incremental: GroupedBatch<IncrementalFlows>,
+    bottleneck: GroupedBatch<BottleneckedFlows>,
+    contention: ContentionSplitter,
+    common_end: CommonEndFinder,
+    recurrence: RecurrencePredictor,
     /// The first invariant of the engine that was violated while capacities changed; `None` if there is none.
     violation_during_changes: Option<InvariantViolation>,
 }
@@ -194,12 +194,12 @@ impl FlowBatch {
     ) {
         let Self {
             starts,
-            memoized_solver: memoized,
-            incremental_solver: incremental,
-            bottleneck_solver: bottleneck,
-            contention_splitter: contention,
-            common_end_finder: common_end,
-            recurrence_predictor: recurrence,
+            memoized,
+            incremental,
+            bottleneck,
+            contention,
+            common_end,
+            recurrence,
             violation_during_changes: _,
         } = self;
         let mut only_ended = |name: u32, date: f64| {
@@ -271,24 +271,22 @@ impl FlowBatch {
     ) {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
-        if self.recurrence_predictor.do_active_sets_recur(flows, paths) {
-            self.memoized_solver.solve(links, paths, starts, ended);
+        if self.recurrence.do_active_sets_recur(flows, paths) {
+            self.memoized.solve(links, paths, starts, ended);
         } else if is_crowd(crowd, links, paths) {
-            self.bottleneck_solver
-                .solve(links, None, paths, starts, ended);
+            self.bottleneck.solve(links, None, paths, starts, ended);
         } else {
-            self.incremental_solver
-                .solve(links, None, paths, starts, ended);
+            self.incremental.solve(links, None, paths, starts, ended);
         }
         starts.clear();
     }
 
     /// Returns the first violated invariant of the engine since the solvers were last reset; `None` if there is none.
     pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
-        let incremental = self.incremental_solver.solver.first_violation();
-        let grouped = incremental.or(self.bottleneck_solver.solver.first_violation());
+        let incremental = self.incremental.solver.first_violation();
+        let grouped = incremental.or(self.bottleneck.solver.first_violation());
         grouped
-            .or(self.memoized_solver.first_violation())
+            .or(self.memoized.first_violation())
             .or(self.violation_during_changes)
     }
 

@@ -35,18 +35,18 @@ use migsim_base::units::{lesser, to_u32};
 pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
-    fair_share_level_of_link: Vec<f64>,
+    level: Vec<f64>,
     groups: Vec<FlowGroup>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
     /// number of uses per group.
-    link_uses: Vec<LinkUse>,
-    max_uses_per_group: usize,
+    uses: Vec<LinkUse>,
+    width: usize,
     /// The links that have been marked since the last update because their levels may have to change, in the order of marking.
     marked_links: Vec<u32>,
     /// During an update, the links that still have to be updated because their levels may depend on new levels, ordered by level.
     worklist: BinaryHeap<Reverse<QueuedLink>>,
     /// The groups whose fair-share level may have changed since the last update.
-    groups_with_changed_level: Vec<u32>,
+    touched: Vec<u32>,
     /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
     links_used_since_reset: Vec<u32>,
     /// Number of capacity changes since the last update, on links with groups.
@@ -84,7 +84,7 @@ impl IncrementalMaxMin {
         };
         let links: Vec<Link> = capacities.into_iter().map(link).collect();
         Self {
-            fair_share_level_of_link: vec![f64::INFINITY; links.len()],
+            level: vec![f64::INFINITY; links.len()],
             links,
             ..Self::default()
         }
@@ -116,19 +116,18 @@ impl IncrementalMaxMin {
         uses: impl ExactSizeIterator<Item = (u32, f64)>,
     ) {
         let at = group as usize;
-        if uses.len() > self.max_uses_per_group {
+        if uses.len() > self.width {
             self.widen_link_uses(uses.len());
         }
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two().max(INITIAL_GROUP_CAPACITY);
             self.groups.resize(room, FlowGroup::default());
-            self.link_uses
-                .resize(room * self.max_uses_per_group, LinkUse::default());
+            self.uses.resize(room * self.width, LinkUse::default());
         }
         let entry = &mut self.groups[at];
-        debug_assert_eq!(entry.flow_count, 0, "a group is put once");
+        debug_assert_eq!(entry.count, 0, "a group is put once");
         entry.set_weight_and_max_rate(weight, bound);
-        entry.flow_count = 1;
+        entry.count = 1;
         let weight = entry.weight;
         entry.link_count = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
@@ -147,30 +146,30 @@ impl IncrementalMaxMin {
                 index_in_group_links: which,
                 other_link: NO_LINK,
                 position_on_other_link: 0,
-                load_per_level: share / weight,
+                pull: share / weight,
                 ceiling: f64::INFINITY,
             });
-            self.link_uses[at * self.max_uses_per_group + which as usize] = LinkUse {
+            self.uses[at * self.width + which as usize] = LinkUse {
                 link,
-                position_on_link: slot,
+                slot,
                 load_per_rate: share,
             };
         }
-        if let &[a, b] = &self.link_uses[self.link_use_range(group)] {
+        if let &[a, b] = &self.uses[self.link_use_range(group)] {
             self.store_mutual_positions(a, b);
             self.store_mutual_positions(b, a);
         }
         self.update_group_level(group);
         for index in self.link_use_range(group) {
-            let used = self.link_uses[index];
-            let slot = self.links[used.link as usize].groups[used.position_on_link as usize];
-            self.add_demand(used.link, slot.load_per_level * slot.ceiling);
+            let used = self.uses[index];
+            let slot = self.links[used.link as usize].groups[used.slot as usize];
+            self.add_demand(used.link, slot.pull * slot.ceiling);
         }
     }
 
     fn store_mutual_positions(&mut self, used: LinkUse, other: LinkUse) {
-        let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
-        (slot.other_link, slot.position_on_other_link) = (other.link, other.position_on_link);
+        let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
+        (slot.other_link, slot.position_on_other_link) = (other.link, other.slot);
     }
 
     pub(crate) fn set_flow_count(&mut self, group: u32, count: u32) {
@@ -179,16 +178,16 @@ impl IncrementalMaxMin {
             return;
         }
         let entry = &mut self.groups[group as usize];
-        entry.flow_count = count;
+        entry.count = count;
         let weight = entry.weight;
         for index in self.link_use_range(group) {
-            let used = self.link_uses[index];
-            let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
+            let used = self.uses[index];
+            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             let before = std::mem::replace(
-                &mut slot.load_per_level,
+                &mut slot.pull,
                 f64::from(count) * used.load_per_rate / weight,
             );
-            let more = (slot.load_per_level - before) * slot.ceiling;
+            let more = (slot.pull - before) * slot.ceiling;
             self.add_demand(used.link, more);
         }
     }
@@ -197,33 +196,25 @@ impl IncrementalMaxMin {
     pub(crate) fn set_weight_and_max_rate(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set_weight_and_max_rate(weight, bound);
         self.update_group_level(group);
-        let FlowGroup {
-            flow_count: count,
-            weight,
-            ..
-        } = self.groups[group as usize];
+        let FlowGroup { count, weight, .. } = self.groups[group as usize];
         for index in self.link_use_range(group) {
-            let used = self.link_uses[index];
-            let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
-            slot.load_per_level = f64::from(count) * used.load_per_rate / weight;
+            let used = self.uses[index];
+            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
+            slot.pull = f64::from(count) * used.load_per_rate / weight;
             self.mark_link_for_update(used.link);
         }
     }
 
     fn remove_group(&mut self, group: u32) {
-        self.groups[group as usize].flow_count = 0;
+        self.groups[group as usize].count = 0;
         for index in self.link_use_range(group) {
-            let LinkUse {
-                link,
-                position_on_link: slot,
-                ..
-            } = self.link_uses[index];
+            let LinkUse { link, slot, .. } = self.uses[index];
             self.add_demand(link, 0.0);
             let slots = &mut self.links[link as usize].groups;
             slots.swap_remove(slot as usize);
             if let Some(&moved) = slots.get(slot as usize) {
-                let first = moved.group as usize * self.max_uses_per_group;
-                self.link_uses[first + moved.index_in_group_links as usize].position_on_link = slot;
+                let first = moved.group as usize * self.width;
+                self.uses[first + moved.index_in_group_links as usize].slot = slot;
                 if moved.other_link != NO_LINK {
                     let other = &mut self.links[moved.other_link as usize].groups;
                     other[moved.position_on_other_link as usize].position_on_other_link = slot;
@@ -242,38 +233,33 @@ impl IncrementalMaxMin {
     }
 
     fn link_use_range(&self, group: u32) -> Range<usize> {
-        let first = group as usize * self.max_uses_per_group;
+        let first = group as usize * self.width;
         first..first + self.groups[group as usize].link_count as usize
     }
 
     #[cold]
     fn widen_link_uses(&mut self, width: usize) {
-        let before = std::mem::take(&mut self.link_uses);
-        self.link_uses
+        let before = std::mem::take(&mut self.uses);
+        self.uses
             .resize(self.groups.len() * width, LinkUse::default());
-        if self.max_uses_per_group > 0 {
-            let rows = self.link_uses.chunks_exact_mut(width);
-            for (to, from) in rows.zip(before.chunks_exact(self.max_uses_per_group)) {
-                to[..self.max_uses_per_group].copy_from_slice(from);
+        if self.width > 0 {
+            let rows = self.uses.chunks_exact_mut(width);
+            for (to, from) in rows.zip(before.chunks_exact(self.width)) {
+                to[..self.width].copy_from_slice(from);
             }
         }
-        self.max_uses_per_group = width;
+        self.width = width;
     }
 
     /// Computes the fair-share level of a group, and the level up to which the load of the group rises on each of its links (the
     /// ceiling).
     fn update_group_level(&mut self, group: u32) {
-        let uses = &self.link_uses[self.link_use_range(group)];
+        let uses = &self.uses[self.link_use_range(group)];
         let entry = &mut self.groups[group as usize];
-        let least = LowestLevels::for_group_without_link(
-            NO_LINK,
-            entry,
-            uses,
-            &self.fair_share_level_of_link,
-        );
+        let least = LowestLevels::for_group_without_link(NO_LINK, entry, uses, &self.level);
         entry.fair_share_level = least.lowest_level;
         for used in uses {
-            let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
+            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             slot.ceiling = least.lowest_level_without_link(used.link);
         }
         self.mark_group_changed(group);
@@ -282,9 +268,7 @@ impl IncrementalMaxMin {
     /// Whether all fair-share levels are up to date, so that no link needs an update.
     #[inline]
     pub(crate) fn are_levels_up_to_date(&self) -> bool {
-        self.marked_links.is_empty()
-            && self.groups_with_changed_level.is_empty()
-            && self.capacity_change_count == 0
+        self.marked_links.is_empty() && self.touched.is_empty() && self.capacity_change_count == 0
     }
 
     /// Updates all fair-share levels after changes, and calls `changed` with the number and the rate \[B/s\] of each group whose
@@ -292,7 +276,7 @@ impl IncrementalMaxMin {
     pub(crate) fn update_fair_share_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked_links);
-        let limit = MAX_UPDATES_PER_LINK * (marked.len() + self.fair_share_level_of_link.len());
+        let limit = MAX_UPDATES_PER_LINK * (marked.len() + self.level.len());
         if std::mem::take(&mut self.capacity_change_count) > MAX_CAPACITY_CHANGES_FOR_UPDATES {
             self.marked_links = marked;
             self.solve_from_scratch();
@@ -313,14 +297,14 @@ impl IncrementalMaxMin {
         if cfg!(debug_assertions) && self.overloaded_link.is_none() {
             self.overloaded_link = self.find_overloaded_link();
         }
-        for &group in &self.groups_with_changed_level {
+        for &group in &self.touched {
             let entry = &mut self.groups[group as usize];
             entry.is_listed_as_changed = false;
-            if entry.flow_count > 0 {
+            if entry.count > 0 {
                 changed(group, entry.flow_rate());
             }
         }
-        self.groups_with_changed_level.clear();
+        self.touched.clear();
     }
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
@@ -333,9 +317,9 @@ impl IncrementalMaxMin {
     fn find_overloaded_link(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
-        let present = self.groups_with_changed_level.iter().copied();
-        let present = present.filter(|&group| self.groups[group as usize].flow_count > 0);
-        let uses = present.flat_map(|group| self.link_uses[self.link_use_range(group)].iter());
+        let present = self.touched.iter().copied();
+        let present = present.filter(|&group| self.groups[group as usize].count > 0);
+        let uses = present.flat_map(|group| self.uses[self.link_use_range(group)].iter());
         links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
@@ -345,7 +329,7 @@ impl IncrementalMaxMin {
             } = &self.links[link as usize];
             let taken = groups.iter().map(|slot| {
                 let group = &self.groups[slot.group as usize];
-                slot.load_per_level * group.weight * group.flow_rate()
+                slot.pull * group.weight * group.flow_rate()
             });
             taken.sum::<f64>() > capacity * OVERLOAD_RATIO
         };
@@ -364,7 +348,7 @@ impl IncrementalMaxMin {
 
     /// Adds `more` \[B/s\] to the demand on a link; marks the link unless the link certainly stays unsaturated.
     fn add_demand(&mut self, link: u32, more: f64) {
-        let is_full = self.fair_share_level_of_link[link as usize].is_finite();
+        let is_full = self.level[link as usize].is_finite();
         if is_full || more > 0.0 && self.links[link as usize].add_demand(more) {
             self.mark_link_for_update(link);
         }
@@ -374,28 +358,28 @@ impl IncrementalMaxMin {
         let entry = &mut self.groups[group as usize];
         if !entry.is_listed_as_changed {
             entry.is_listed_as_changed = true;
-            self.groups_with_changed_level.push(group);
+            self.touched.push(group);
         }
     }
 
     /// Recomputes the fair-share level of a link, and marks the links whose levels may depend on the new level.
     fn update_link_level(&mut self, link: u32) {
         self.links[link as usize].is_marked_for_update = false;
-        let old = self.fair_share_level_of_link[link as usize];
+        let old = self.level[link as usize];
         let new = self.links[link as usize].compute_fair_share_level(old);
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= LEVEL_TOLERANCE * old);
         if is_same {
             return;
         }
-        self.fair_share_level_of_link[link as usize] = new;
+        self.level[link as usize] = new;
         let Self {
             links,
-            fair_share_level_of_link: level,
+            level,
             groups,
-            link_uses: uses,
-            max_uses_per_group: width,
+            uses,
+            width,
             worklist,
-            groups_with_changed_level: touched,
+            touched,
             ..
         } = self;
         let here = std::mem::take(&mut links[link as usize].groups);
@@ -434,12 +418,12 @@ impl IncrementalMaxMin {
             self.sharing_problem.add_link(link.capacity);
         }
         let present: Vec<u32> = (0..to_u32(self.groups.len()))
-            .filter(|&group| self.groups[group as usize].flow_count > 0)
+            .filter(|&group| self.groups[group as usize].count > 0)
             .collect();
         for &number in &present {
             let group = &self.groups[number as usize];
-            for _ in 0..group.flow_count {
-                let uses = self.link_uses[self.link_use_range(number)].iter();
+            for _ in 0..group.count {
+                let uses = self.uses[self.link_use_range(number)].iter();
                 let uses = uses.map(|used| (used.link, used.load_per_rate));
                 self.sharing_problem
                     .add_flow(group.weight, group.max_rate, uses);
@@ -453,10 +437,10 @@ impl IncrementalMaxMin {
         for &number in &present {
             let group = &self.groups[number as usize];
             let rate = self.recomputed_flow_rates[flow];
-            flow += group.flow_count as usize;
-            for used in &self.link_uses[self.link_use_range(number)] {
+            flow += group.count as usize;
+            for used in &self.uses[self.link_use_range(number)] {
                 let link = used.link as usize;
-                taken[link] += f64::from(group.flow_count) * used.load_per_rate * rate;
+                taken[link] += f64::from(group.count) * used.load_per_rate * rate;
                 fastest[link] = fastest[link].max(rate * group.weight);
             }
         }
@@ -469,7 +453,7 @@ impl IncrementalMaxMin {
             }
             let is_full = !state.groups.is_empty()
                 && taken[link] * MAX_CAPACITY_RATIO_OF_SATURATED >= state.capacity;
-            self.fair_share_level_of_link[link] = if is_full {
+            self.level[link] = if is_full {
                 fastest[link]
             } else {
                 f64::INFINITY
@@ -498,7 +482,7 @@ fn update_other_ceilings(
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
         let ceiling = lesser(others.lowest_level_without_link(used.link), new);
-        if links[used.link as usize].set_ceiling(used.position_on_link, ceiling, there) {
+        if links[used.link as usize].set_ceiling(used.slot, ceiling, there) {
             worklist.push(Reverse(QueuedLink::new(there, used.link)));
         }
     }

@@ -21,7 +21,7 @@ struct LinkState {
     capacity: f64,
     is_pipe: bool,
     capacity_left: f64,
-    load_per_level: f64,
+    pull: f64,
     unfixed_flow_count: u32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct PipesProblem {
     /// For each flow: its weight, its maximum rate \[B/s\], its rate \[B/s\] once it is fixed, and the index of its first use of
     /// a link.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
-    link_uses: Vec<(u32, f64)>,
+    uses: Vec<(u32, f64)>,
     used_links: Vec<u32>,
 }
 
@@ -47,7 +47,7 @@ impl PipesProblem {
             capacity,
             is_pipe,
             capacity_left: 0.0,
-            load_per_level: 0.0,
+            pull: 0.0,
             unfixed_flow_count: 0,
         };
         Self {
@@ -63,7 +63,7 @@ impl PipesProblem {
 
     pub(crate) fn clear_flows(&mut self) {
         self.flows.clear();
-        self.link_uses.clear();
+        self.uses.clear();
     }
 
     /// Adds a flow with a weight and the maximum rate `bound` \[B/s\]; `uses` are the links of the flow's route, each with the
@@ -75,15 +75,14 @@ impl PipesProblem {
         uses: impl Iterator<Item = (u32, f64)>,
     ) {
         let weight = super::clamped_weight(weight, bound);
-        self.flows.push((weight, bound, None, self.link_uses.len()));
-        self.link_uses.extend(uses);
+        self.flows.push((weight, bound, None, self.uses.len()));
+        self.uses.extend(uses);
     }
 
     /// Computes the rates of all flows; returns the rate of each flow \[B/s\] in the order in which the flows were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
         self.used_links.clear();
-        self.used_links
-            .extend(self.link_uses.iter().map(|used| used.0));
+        self.used_links.extend(self.uses.iter().map(|used| used.0));
         self.used_links.sort_unstable();
         self.used_links.dedup();
         for &link in &self.used_links {
@@ -101,27 +100,27 @@ impl PipesProblem {
         let end = self
             .flows
             .get(flow + 1)
-            .map_or(self.link_uses.len(), |next| next.3);
-        &self.link_uses[self.flows[flow].3..end]
+            .map_or(self.uses.len(), |next| next.3);
+        &self.uses[self.flows[flow].3..end]
     }
 
     /// Returns the lowest fair-share level of all links with flows whose rate is not fixed yet; `None` if all rates are fixed.
     fn lowest_unfixed_level(&mut self) -> Option<f64> {
         for &link in &self.used_links {
             let link = &mut self.links[link as usize];
-            (link.load_per_level, link.unfixed_flow_count) = (0.0, 0);
+            (link.pull, link.unfixed_flow_count) = (0.0, 0);
         }
         for flow in 0..self.flows.len() {
             let (weight, _, rate, first) = self.flows[flow];
             let count = self.link_uses_of_flow(flow).len();
             for at in first..first + if rate.is_none() { count } else { 0 } {
-                let (link, share) = self.link_uses[at];
+                let (link, share) = self.uses[at];
                 let link = &mut self.links[link as usize];
                 link.unfixed_flow_count += 1;
-                link.load_per_level = if link.is_pipe {
-                    link.load_per_level.max(share / weight)
+                link.pull = if link.is_pipe {
+                    link.pull.max(share / weight)
                 } else {
-                    link.load_per_level + share / weight
+                    link.pull + share / weight
                 };
             }
         }
@@ -183,9 +182,9 @@ impl PipesProblem {
 impl LinkState {
     fn fair_share_level(&self) -> f64 {
         if self.is_pipe {
-            self.capacity / self.load_per_level
+            self.capacity / self.pull
         } else {
-            self.capacity_left / self.load_per_level
+            self.capacity_left / self.pull
         }
     }
 }

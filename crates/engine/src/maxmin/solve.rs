@@ -15,17 +15,17 @@ use migsim_base::units::{lesser, to_u32};
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
     /// Capacity of each link \[B/s\].
-    link_capacities: Vec<f64>,
+    capacity: Vec<f64>,
     /// Weight of each flow \[s\]; the rate of a flow is the fair-share level divided by its weight.
-    flow_weights: Vec<f64>,
+    weight: Vec<f64>,
     /// Maximum rate of each flow \[B/s\].
-    flow_max_rates: Vec<f64>,
+    bound: Vec<f64>,
     /// The links on the routes of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
-    /// at `first_use_of_flow[f]..first_use_of_flow[f + 1]`.
-    link_uses: Vec<(u32, f64)>,
+    /// at `first_use[f]..first_use[f + 1]`.
+    uses: Vec<(u32, f64)>,
     /// For each flow, the index of its first link in the list of link uses; one more entry contains the length of the list.
-    first_use_of_flow: Vec<u32>,
-    working_arrays: FillingScratch,
+    first_use: Vec<u32>,
+    scratch: FillingScratch,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ struct Link {
     capacity_left: f64,
     /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate is not fixed yet and still rises
     /// with the level.
-    load_per_level: f64,
+    pull: f64,
     load_per_level_at_last_sum: f64,
     /// Number of flows on the link whose rate is not fixed yet and still rises with the fair-share level.
     rising_flow_count: u32,
@@ -61,7 +61,7 @@ struct Link {
 impl Link {
     fn saturation_level(&self) -> f64 {
         if self.rising_flow_count > 0 {
-            self.capacity_left / self.load_per_level
+            self.capacity_left / self.pull
         } else {
             f64::INFINITY
         }
@@ -87,19 +87,19 @@ const MIN_FLOW_WEIGHT: f64 = 1e-300;
 impl SharingProblem {
     /// Removes all links and flows from the problem.
     pub fn clear(&mut self) {
-        self.link_capacities.clear();
-        self.flow_weights.clear();
-        self.flow_max_rates.clear();
-        self.link_uses.clear();
-        self.first_use_of_flow.clear();
-        self.first_use_of_flow.push(0);
+        self.capacity.clear();
+        self.weight.clear();
+        self.bound.clear();
+        self.uses.clear();
+        self.first_use.clear();
+        self.first_use.push(0);
     }
 
     /// Adds to the problem a link of `capacity` \[B/s\]; returns its number.
     #[inline]
     pub fn add_link(&mut self, capacity: f64) -> u32 {
-        self.link_capacities.push(capacity);
-        to_u32(self.link_capacities.len() - 1)
+        self.capacity.push(capacity);
+        to_u32(self.capacity.len() - 1)
     }
 
     /// Adds a flow with the given weight and the maximum rate `bound` \[B/s\]. `links` are the links of its route, each with the
@@ -111,33 +111,31 @@ impl SharingProblem {
         bound: f64,
         links: impl IntoIterator<Item = (u32, f64)>,
     ) {
-        self.flow_weights.push(clamped_weight(weight, bound));
-        self.flow_max_rates.push(bound);
-        self.link_uses.extend(links);
-        self.first_use_of_flow.push(to_u32(self.link_uses.len()));
+        self.weight.push(clamped_weight(weight, bound));
+        self.bound.push(bound);
+        self.uses.extend(links);
+        self.first_use.push(to_u32(self.uses.len()));
     }
 
     /// Computes the rate of each flow \[B/s\], and writes the rates to `rates` in the order in which the flows were added.
     pub fn solve(&mut self, rates: &mut Vec<f64>) {
         rates.clear();
-        rates.resize(self.flow_weights.len(), 0.0);
+        rates.resize(self.weight.len(), 0.0);
         self.prepare_progressive_filling();
         let mut next_bounded = 0;
         loop {
             let level = self.next_saturation_level();
             // Bounds reached before the next link is saturated, in the order of their levels.
             let mut fixed_by_bound = false;
-            while let Some(&(bound_level, flow)) = self
-                .working_arrays
-                .flows_with_reachable_max_rate
-                .get(next_bounded)
+            while let Some(&(bound_level, flow)) =
+                self.scratch.flows_with_reachable_max_rate.get(next_bounded)
             {
                 if bound_level > level {
                     break;
                 }
                 next_bounded += 1;
-                if !self.working_arrays.is_rate_fixed[flow as usize] {
-                    rates[flow as usize] = self.flow_max_rates[flow as usize];
+                if !self.scratch.is_rate_fixed[flow as usize] {
+                    rates[flow as usize] = self.bound[flow as usize];
                     self.fix_flow_rate(flow, rates[flow as usize]);
                     fixed_by_bound = true;
                     break; // levels of links may have risen
@@ -156,29 +154,28 @@ impl SharingProblem {
     /// Returns a link on which flows with the given rates exceed the capacity by more than a millionth, so that `Σ c · r > C`.
     /// Returns `None` if there is no such link.
     pub(crate) fn find_overloaded_link(&mut self, rates: &[f64]) -> Option<u32> {
-        let taken = &mut self.working_arrays.load_of_link;
+        let taken = &mut self.scratch.load_of_link;
         taken.clear();
-        taken.resize(self.link_capacities.len(), 0.0);
-        for (uses, rate) in self.first_use_of_flow.windows(2).zip(rates) {
-            for &(link, share) in &self.link_uses[uses[0] as usize..uses[1] as usize] {
+        taken.resize(self.capacity.len(), 0.0);
+        for (uses, rate) in self.first_use.windows(2).zip(rates) {
+            for &(link, share) in &self.uses[uses[0] as usize..uses[1] as usize] {
                 taken[link as usize] += share * rate;
             }
         }
-        let over = |link: &u32| {
-            taken[*link as usize] > self.link_capacities[*link as usize] * OVERLOAD_RATIO
-        };
-        (0..to_u32(self.link_capacities.len())).find(over)
+        let over =
+            |link: &u32| taken[*link as usize] > self.capacity[*link as usize] * OVERLOAD_RATIO;
+        (0..to_u32(self.capacity.len())).find(over)
     }
 
     /// Prepares progressive filling: lists the flows of each link, and the flows that may reach their maximum rate.
     fn prepare_progressive_filling(&mut self) {
         let Self {
-            link_capacities: capacity,
-            flow_weights: weight,
-            flow_max_rates: bound,
-            link_uses: uses,
-            first_use_of_flow: first_use,
-            working_arrays: scratch,
+            capacity,
+            weight,
+            bound,
+            uses,
+            first_use,
+            scratch,
         } = self;
         scratch.links.clear();
         scratch.links.extend(capacity.iter().map(|&left| Link {
@@ -203,7 +200,7 @@ impl SharingProblem {
                 let link = &mut links[link as usize];
                 let is_whole = share == 1.0; // most are: no need to divide
                 *pull = if is_whole { whole } else { share / weight };
-                link.load_per_level += *pull;
+                link.pull += *pull;
                 link.rising_flow_count += 1;
                 let most = if is_whole {
                     link.capacity_left
@@ -226,7 +223,7 @@ impl SharingProblem {
         scratch.saturation_level_of_link.clear();
         let mut total = 0;
         let ends = links.iter_mut().map(|link| {
-            link.load_per_level_at_last_sum = link.load_per_level;
+            link.load_per_level_at_last_sum = link.pull;
             scratch
                 .saturation_level_of_link
                 .push(link.saturation_level());
@@ -253,10 +250,7 @@ impl SharingProblem {
     /// Returns the fair-share level at which the next link becomes saturated; infinite if no other link becomes saturated.
     fn next_saturation_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
-        let (chunks, rest) = self
-            .working_arrays
-            .saturation_level_of_link
-            .as_chunks::<8>();
+        let (chunks, rest) = self.scratch.saturation_level_of_link.as_chunks::<8>();
         for chunk in chunks {
             for (least, level) in lanes.iter_mut().zip(chunk) {
                 *least = lesser(*level, *least);
@@ -269,17 +263,17 @@ impl SharingProblem {
     /// Fixes the rates of the flows on all links that become saturated at the fair-share level `level`.
     fn fix_rates_at_level(&mut self, level: f64, rates: &mut [f64]) {
         let full = level * SAME_LEVEL_RATIO;
-        for link in 0..self.working_arrays.saturation_level_of_link.len() {
-            if self.working_arrays.saturation_level_of_link[link] <= full
-                && self.working_arrays.links[link].rising_flow_count > 0
+        for link in 0..self.scratch.saturation_level_of_link.len() {
+            if self.scratch.saturation_level_of_link[link] <= full
+                && self.scratch.links[link].rising_flow_count > 0
             {
-                for entry in self.working_arrays.first_flow_of_link[link]
-                    ..self.working_arrays.first_flow_of_link[link + 1]
+                for entry in
+                    self.scratch.first_flow_of_link[link]..self.scratch.first_flow_of_link[link + 1]
                 {
-                    let flow = self.working_arrays.flows_by_link[entry as usize];
-                    if !self.working_arrays.is_rate_fixed[flow as usize] {
-                        rates[flow as usize] = (level / self.flow_weights[flow as usize])
-                            .min(self.flow_max_rates[flow as usize]);
+                    let flow = self.scratch.flows_by_link[entry as usize];
+                    if !self.scratch.is_rate_fixed[flow as usize] {
+                        rates[flow as usize] =
+                            (level / self.weight[flow as usize]).min(self.bound[flow as usize]);
                         self.fix_flow_rate(flow, rates[flow as usize]);
                     }
                 }
@@ -289,21 +283,20 @@ impl SharingProblem {
 
     /// Records that the rate of a flow is final, and removes the flow from the sums over the rising flows on its links.
     fn fix_flow_rate(&mut self, flow: u32, rate: f64) {
-        self.working_arrays.is_rate_fixed[flow as usize] = true;
-        let first = self.first_use_of_flow[flow as usize];
-        let end = self.first_use_of_flow[flow as usize + 1];
+        self.scratch.is_rate_fixed[flow as usize] = true;
+        let first = self.first_use[flow as usize];
+        let end = self.first_use[flow as usize + 1];
         for at in first as usize..end as usize {
-            let (link, share) = self.link_uses[at];
+            let (link, share) = self.uses[at];
             let link = link as usize;
-            let pull = self.working_arrays.load_per_level_of_use[at];
-            let state = &mut self.working_arrays.links[link];
+            let pull = self.scratch.load_per_level_of_use[at];
+            let state = &mut self.scratch.links[link];
             state.capacity_left = (state.capacity_left - share * rate).max(0.0);
-            state.load_per_level -= pull;
+            state.pull -= pull;
             state.rising_flow_count -= 1;
-            self.working_arrays.saturation_level_of_link[link] = state.saturation_level();
+            self.scratch.saturation_level_of_link[link] = state.saturation_level();
             if state.rising_flow_count > 0
-                && state.load_per_level
-                    < RECOMPUTE_SUM_BELOW_FRACTION * state.load_per_level_at_last_sum
+                && state.pull < RECOMPUTE_SUM_BELOW_FRACTION * state.load_per_level_at_last_sum
             {
                 self.recompute_load_per_level(link);
             }
@@ -315,10 +308,10 @@ impl SharingProblem {
     #[cold]
     fn recompute_load_per_level(&mut self, link: usize) {
         let Self {
-            flow_weights: weight,
-            link_uses: uses,
-            first_use_of_flow: first_use,
-            working_arrays: scratch,
+            weight,
+            uses,
+            first_use,
+            scratch,
             ..
         } = self;
         let mut pull = 0.0;
@@ -337,7 +330,7 @@ impl SharingProblem {
             }
         }
         let state = &mut scratch.links[link];
-        (state.load_per_level, state.load_per_level_at_last_sum) = (pull, pull);
+        (state.pull, state.load_per_level_at_last_sum) = (pull, pull);
         scratch.saturation_level_of_link[link] = state.saturation_level();
     }
 }

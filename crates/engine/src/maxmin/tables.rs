@@ -10,7 +10,7 @@ const MAX_DEMAND_RATIO_OF_UNSATURATED: f64 = 1.0 - 1e-6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) capacity: f64,
-    /// Demand of the groups on the link \[B/s\]: at least `Σ load_per_level · ceiling` over the groups, up to rounding. It is
+    /// Demand of the groups on the link \[B/s\]: at least `Σ pull · ceiling` over the groups, up to rounding. It is
     /// valid only while the link is unsaturated and not marked for an update.
     pub(super) demand: f64,
     pub(super) groups: Vec<GroupOnLink>,
@@ -32,7 +32,7 @@ impl Link {
     #[inline]
     pub(super) fn compute_fair_share_level(&mut self, from: f64) -> f64 {
         let groups = self.groups.iter();
-        let loads = groups.map(|group| (group.load_per_level, group.ceiling));
+        let loads = groups.map(|group| (group.pull, group.ceiling));
         let (level, wanted) = find_link_level_and_demand(self.capacity, &loads, from);
         if level == f64::INFINITY {
             self.demand = wanted;
@@ -47,7 +47,7 @@ impl Link {
     pub(super) fn set_ceiling(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
         let before = std::mem::replace(&mut slot.ceiling, ceiling);
-        let more = slot.load_per_level * (ceiling - before);
+        let more = slot.pull * (ceiling - before);
         // Demand above the level of a link does not affect the link.
         let matters = if level < f64::INFINITY {
             level > lesser(ceiling, before) && ceiling != before
@@ -69,7 +69,7 @@ pub(super) struct GroupOnLink {
     /// Position of the group in the list of the other link, if the group uses exactly two links.
     pub(super) position_on_other_link: u32,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
-    pub(super) load_per_level: f64,
+    pub(super) pull: f64,
     /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
     /// group: u in the equation of the solver.
     pub(super) ceiling: f64,
@@ -78,7 +78,7 @@ pub(super) struct GroupOnLink {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkUse {
     pub(super) link: u32,
-    pub(super) position_on_link: u32,
+    pub(super) slot: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     pub(super) load_per_rate: f64,
 }
@@ -91,7 +91,7 @@ pub(super) struct FlowGroup {
     pub(super) level_at_max_rate: f64,
     pub(super) fair_share_level: f64,
     pub(super) link_count: u32,
-    pub(super) flow_count: u32,
+    pub(super) count: u32,
     pub(super) is_listed_as_changed: bool,
 }
 

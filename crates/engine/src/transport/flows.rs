@@ -65,7 +65,7 @@ pub(super) struct Flow<T> {
     ///
     /// This load is 1 on the route to the receiver and, with cross-traffic, 0.05 on the route from the receiver to the sender.
     /// The links of the route to the receiver come first, then the links that are only on the other route.
-    pub(super) link_uses: Vec<(u32, f64)>,
+    pub(super) uses: Vec<(u32, f64)>,
     pub(super) link_use_count_to_receiver: usize,
 }
 
@@ -81,12 +81,12 @@ impl<T> Flow<T> {
 
     /// Whether the flow is in its transfer phase and crosses at least one link whose capacity is shared among flows.
     pub(super) fn shares_links(&self) -> bool {
-        self.phase == Phase::Transfer && !self.link_uses.is_empty()
+        self.phase == Phase::Transfer && !self.uses.is_empty()
     }
 
     /// Returns the links that the flow uses: each shared link once, each other link as often as the flow crosses it.
     fn crossed_links(&self) -> impl Iterator<Item = u32> + '_ {
-        let shared = self.link_uses.iter().map(|used| used.0);
+        let shared = self.uses.iter().map(|used| used.0);
         shared.chain(
             self.unshared_links
                 .iter()
@@ -152,7 +152,7 @@ impl<T: Copy> Flows<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel, binds_back: bool) -> Self {
         let state = NetworkState::new(platform, model);
         Self {
-            flows_on_link: vec![Vec::new(); state.crossings_of_link.len()],
+            flows_on_link: vec![Vec::new(); state.crossings.len()],
             network_state: state,
             flow_slots: Vec::new(),
             free_slots: Vec::new(),
@@ -187,7 +187,7 @@ impl<T: Copy> Flows<T> {
         flow.min_bandwidth = model.loopback_max_rate(route.loopback_crossings);
         for link in route.links() {
             if links[link.index()].is_shared {
-                add_load(&mut flow.link_uses, 0, link.0, 1.0);
+                add_load(&mut flow.uses, 0, link.0, 1.0);
             } else {
                 flow.unshared_links.push(link.0);
             }
@@ -201,7 +201,7 @@ impl<T: Copy> Flows<T> {
             flow.min_bandwidth =
                 bounds.fold(model.loopback_max_rate(route.loopback_crossings), f64::min);
         }
-        flow.link_use_count_to_receiver = flow.link_uses.len();
+        flow.link_use_count_to_receiver = flow.uses.len();
         if model.crosstraffic
             && let Some(back) = message
                 .platform
@@ -209,7 +209,7 @@ impl<T: Copy> Flows<T> {
         {
             for link in back.links() {
                 if links[link.index()].is_shared {
-                    add_load(&mut flow.link_uses, 0, link.0, ACKNOWLEDGEMENT_LOAD);
+                    add_load(&mut flow.uses, 0, link.0, ACKNOWLEDGEMENT_LOAD);
                 } else if self.unshared_links_limit_return_route
                     && !flow.unshared_links.contains(&link.0)
                 {
@@ -235,12 +235,12 @@ impl<T: Copy> Flows<T> {
         let links: Vec<u32> = self.flow_slots[slot as usize].crossed_links().collect();
         for link in links {
             if self.flows_on_link[link as usize].len()
-                > 2 * self.network_state.crossings_of_link[link as usize] + 16
+                > 2 * self.network_state.crossings[link as usize] + 16
             {
                 self.flows_on_link[link as usize] = self.flows_in_progress_on_link(link as usize);
             }
             self.flows_on_link[link as usize].push(slot);
-            self.network_state.crossings_of_link[link as usize] += 1;
+            self.network_state.crossings[link as usize] += 1;
         }
     }
 
@@ -292,7 +292,7 @@ impl<T: Copy> Flows<T> {
         let flow = &self.flow_slots[slot as usize];
         let links = &self.network_state.links;
         let sum = || {
-            let shared = flow.link_uses[..flow.link_use_count_to_receiver]
+            let shared = flow.uses[..flow.link_use_count_to_receiver]
                 .iter()
                 .map(|&(link, share)| links[link as usize].latency * share.floor());
             let unshared = flow.unshared_links.iter();
@@ -322,7 +322,7 @@ impl<T: Copy> Flows<T> {
                 connection: None,
                 unshared_links: Vec::new(),
                 pipes_on_return_route: Vec::new(),
-                link_uses: Vec::new(),
+                uses: Vec::new(),
                 link_use_count_to_receiver: 0,
             });
             to_u32(self.flow_slots.len() - 1)
@@ -331,7 +331,7 @@ impl<T: Copy> Flows<T> {
         (flow.token, flow.phase, flow.connection) = (token, Phase::Latency, None);
         (flow.bytes_left, flow.rate, flow.fair_share) = (bytes, 0.0, 0.0);
         (flow.last_update_time, flow.needs_new_weight) = (now, false);
-        flow.link_uses.clear();
+        flow.uses.clear();
         flow.unshared_links.clear();
         flow.pipes_on_return_route.clear();
         slot
@@ -386,7 +386,7 @@ impl<T: Copy> Flows<T> {
         let (token, connection) = (flow.token, flow.connection);
         if self.network_state.has_varying_links() {
             let links = flow.crossed_links();
-            links.for_each(|link| self.network_state.crossings_of_link[link as usize] -= 1);
+            links.for_each(|link| self.network_state.crossings[link as usize] -= 1);
         }
         self.network_state.end_message(connection, now);
         self.free_slots.push(slot);
@@ -395,7 +395,7 @@ impl<T: Copy> Flows<T> {
 
     pub(super) fn is_in_transfer_over_link(&self, slot: u32, link: usize) -> bool {
         let flow = &self.flow_slots[slot as usize];
-        let crosses = || flow.link_uses.iter().any(|used| used.0 as usize == link);
+        let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
         flow.is_in_transfer() && crosses()
     }
 
@@ -406,7 +406,7 @@ impl<T: Copy> Flows<T> {
         let NetworkState { model, links, .. } = &self.network_state;
         let flow = &self.flow_slots[slot as usize];
         // A link that is crossed twice counts twice, like two links of its bandwidth.
-        let outward = &flow.link_uses[..flow.link_use_count_to_receiver];
+        let outward = &flow.uses[..flow.link_use_count_to_receiver];
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
         let crossed = shared.chain(flow.unshared_links.iter().map(|&link| (link, 1.0)));
         let bandwidths = crossed.map(|(link, times)| links[link as usize].bandwidth / times);
@@ -451,7 +451,7 @@ impl<T: Copy> Flows<T> {
                 continue;
             }
             let flow = &self.flow_slots[slot as usize];
-            let outward = &flow.link_uses[..flow.link_use_count_to_receiver];
+            let outward = &flow.uses[..flow.link_use_count_to_receiver];
             if let (Phase::Latency, Some(key)) = (flow.phase, flow.event_key)
                 && self.network_state.model.reweigh_slip
                 && outward.iter().any(|used| used.0 as usize == link)
@@ -488,7 +488,7 @@ impl<T: Copy> Flows<T> {
     pub(super) fn uncontended_rate(&self, slot: u32) -> f64 {
         let flow = &self.flow_slots[slot as usize];
         let capacities = flow
-            .link_uses
+            .uses
             .iter()
             .map(|&(link, share)| self.network_state.links[link as usize].bandwidth / share);
         capacities.fold(flow.max_rate(), f64::min)

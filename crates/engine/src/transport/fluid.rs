@@ -33,7 +33,7 @@ pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
     /// Solver for the fair shares of links with incremental updates; it has no links until the first flow starts that shares a
     /// link.
-    incremental_solver: IncrementalMaxMin,
+    incremental: IncrementalMaxMin,
     incremental_flow_count: usize,
     /// Solver for the flows that share links if their ends are computed from the service of bottleneck links. It is used from the
     /// time at which 256 flows share links until no flow is in progress.
@@ -50,7 +50,7 @@ impl<T: Copy> FluidNetwork<T> {
         let has_pipes = model.uses_pipe_sharing(platform);
         Self {
             flows: Flows::new(platform, model, has_pipes),
-            incremental_solver: IncrementalMaxMin::default(),
+            incremental: IncrementalMaxMin::default(),
             incremental_flow_count: 0,
             service_solver: BottleneckedFlows::default(),
             pipes: has_pipes.then(|| PipesProblem::new(capacities)),
@@ -62,7 +62,7 @@ impl<T: Copy> FluidNetwork<T> {
         self.flows.update_weight_and_window(slot, false);
         self.flows.begin_transfer(slot, now);
         let model = &self.flows.network_state.model;
-        let shares = !self.flows.flow_slots[slot as usize].link_uses.is_empty() && model.sharing;
+        let shares = !self.flows.flow_slots[slot as usize].uses.is_empty() && model.sharing;
         if shares && self.service_solver.has_links() {
             self.start_in_service_solver(slot, now);
             return;
@@ -83,12 +83,12 @@ impl<T: Copy> FluidNetwork<T> {
 
     fn add_to_incremental_solver(&mut self, slot: u32) {
         let flow = &self.flows.flow_slots[slot as usize];
-        if !self.incremental_solver.has_links() {
+        if !self.incremental.has_links() {
             let links = self.flows.network_state.links.iter();
-            self.incremental_solver = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
+            self.incremental = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
         }
-        let uses = flow.link_uses.iter().copied();
-        self.incremental_solver
+        let uses = flow.uses.iter().copied();
+        self.incremental
             .add_group(slot, flow.weight, flow.max_rate(), uses);
     }
 
@@ -101,7 +101,7 @@ impl<T: Copy> FluidNetwork<T> {
         let flow = &self.flows.flow_slots[slot as usize];
         if flow.shares_links() && self.flows.network_state.model.sharing {
             self.incremental_flow_count -= 1;
-            self.incremental_solver.set_flow_count(slot, 0);
+            self.incremental.set_flow_count(slot, 0);
         }
     }
 
@@ -115,7 +115,7 @@ impl<T: Copy> FluidNetwork<T> {
             state.has_varying_links(),
             state.model.bandwidth_factor,
         );
-        self.incremental_solver = IncrementalMaxMin::default();
+        self.incremental = IncrementalMaxMin::default();
         self.incremental_flow_count = 0;
         for slot in 0..to_u32(self.flows.flow_slots.len()) {
             let flow = &mut self.flows.flow_slots[slot as usize];
@@ -139,7 +139,7 @@ impl<T: Copy> FluidNetwork<T> {
             (flow.bytes_left, slot),
             now,
             (flow.weight, flow.max_rate()),
-            flow.link_uses.iter().copied(),
+            flow.uses.iter().copied(),
         );
     }
 
@@ -157,7 +157,7 @@ impl<T: Copy> FluidNetwork<T> {
             let unshared = flow.unshared_links.iter().map(|&link| (link, 1.0));
             let back = flow.pipes_on_return_route.iter();
             let back = back.map(|&link| (link, ACKNOWLEDGEMENT_LOAD));
-            let uses = flow.link_uses.iter().copied().chain(unshared).chain(back);
+            let uses = flow.uses.iter().copied().chain(unshared).chain(back);
             pipes.add_flow(flow.weight, flow.max_rate(), uses);
         }
         let flows = slots.iter_mut().filter(|flow| flow.is_in_transfer());
@@ -179,11 +179,9 @@ impl<T: Copy> FluidNetwork<T> {
             self.service_solver.update_fair_shares(now);
         }
         let Self {
-            flows,
-            incremental_solver,
-            ..
+            flows, incremental, ..
         } = self;
-        incremental_solver
+        incremental
             .update_fair_share_levels(|slot, share| flows.set_fair_share(slot, share, now, events));
     }
 
@@ -193,11 +191,11 @@ impl<T: Copy> FluidNetwork<T> {
             let flow = &self.flows.flow_slots[slot as usize];
             let (weight, bound) = (flow.weight, flow.max_rate());
             if flow.is_ended_by_network {
-                let uses = flow.link_uses.iter().copied();
+                let uses = flow.uses.iter().copied();
                 self.service_solver
                     .set_weight_and_max_rate(slot, now, (weight, bound), uses);
             } else if self.flows.network_state.model.sharing {
-                self.incremental_solver
+                self.incremental
                     .set_weight_and_max_rate(slot, weight, bound);
             } else {
                 let share = self.flows.uncontended_rate(slot);
@@ -255,8 +253,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
 
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
         self.flows.network_state.links[link].bandwidth = capacity;
-        if self.incremental_solver.has_links() {
-            self.incremental_solver.set_capacity(to_u32(link), capacity);
+        if self.incremental.has_links() {
+            self.incremental.set_capacity(to_u32(link), capacity);
         }
         if self.service_solver.has_links() {
             self.service_solver.set_capacity(to_u32(link), capacity);
@@ -290,7 +288,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
             self.update_rates_with_pipes(now, events);
             return;
         }
-        let is_settled = self.incremental_solver.are_levels_up_to_date()
+        let is_settled = self.incremental.are_levels_up_to_date()
             && self.incremental_flow_count < MIN_FLOWS_FOR_SERVICE_SOLVER
             && !self.flows.has_flows_needing_new_weight()
             && !self.service_solver.has_links();
@@ -328,10 +326,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
             return;
         }
         self.flows.reset_slot_order();
-        if !self.incremental_solver.are_levels_up_to_date() {
-            self.incremental_solver.update_fair_share_levels(|_, _| {});
+        if !self.incremental.are_levels_up_to_date() {
+            self.incremental.update_fair_share_levels(|_, _| {});
         }
-        self.incremental_solver.reset_state_of_removed_groups();
+        self.incremental.reset_state_of_removed_groups();
         if self.service_solver.has_links() {
             self.service_solver = BottleneckedFlows::default();
         }
@@ -342,7 +340,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
             .flows
             .violates_byte_conservation
             .then_some(InvariantViolation::BytesNotConserved);
-        lost.or(self.incremental_solver.first_violation())
+        lost.or(self.incremental.first_violation())
             .or(self.service_solver.first_violation())
     }
 }

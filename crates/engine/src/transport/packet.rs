@@ -65,7 +65,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         let NetworkState {
             model,
             links,
-            crossings_of_link: crossings,
+            crossings,
             connections,
         } = &mut self.network_state;
         let (is_loopback, bytes) = (message.is_loopback(), message.bytes);
@@ -144,7 +144,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             queues.perform_packet_step(PacketStep::from_number(step), now, &bandwidth, events)?;
         if state.has_varying_links() {
             let links = queues.links_on_route(&ended);
-            links.for_each(|link| state.crossings_of_link[link as usize] -= 1);
+            links.for_each(|link| state.crossings[link as usize] -= 1);
         }
         state.end_message(ended.connection, now);
         Some(ended.token)

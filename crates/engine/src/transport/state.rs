@@ -31,7 +31,7 @@ pub(crate) struct NetworkState {
     pub(crate) model: NetworkModel,
     pub(crate) links: Vec<LinkState>,
     /// For each link, the number of times that messages in progress cross the link; empty if no link varies.
-    pub(super) crossings_of_link: Vec<usize>,
+    pub(super) crossings: Vec<usize>,
     /// The connections between processes, for slow start; `None` if slow start is not simulated.
     pub(super) connections: Option<Connections>,
 }
@@ -41,14 +41,14 @@ impl NetworkState {
         let varies = platform.links.iter().any(Link::varies_over_time);
         Self {
             links: LinkState::all(platform),
-            crossings_of_link: vec![0; if varies { platform.links.len() } else { 0 }],
+            crossings: vec![0; if varies { platform.links.len() } else { 0 }],
             connections: model.slow_start.then(Connections::default),
             model,
         }
     }
 
     pub(crate) fn has_varying_links(&self) -> bool {
-        !self.crossings_of_link.is_empty()
+        !self.crossings.is_empty()
     }
 
     /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
@@ -58,12 +58,12 @@ impl NetworkState {
 
     /// Whether any message in progress crosses a link; only valid on a platform with links that vary.
     pub(crate) fn is_link_used(&self, link: usize) -> bool {
-        self.crossings_of_link[link] > 0
+        self.crossings[link] > 0
     }
 
     /// Returns the links that have no capacity although messages in progress cross them.
     pub(crate) fn stopped_links_in_use(&self) -> impl Iterator<Item = usize> + '_ {
-        let used = (0..self.crossings_of_link.len()).filter(|&link| self.is_link_used(link));
+        let used = (0..self.crossings.len()).filter(|&link| self.is_link_used(link));
         used.filter(|&link| self.links[link].bandwidth <= 0.0)
     }
 

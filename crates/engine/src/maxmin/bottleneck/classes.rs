@@ -9,33 +9,27 @@ use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
     pub(super) fn add_group_to_class(&mut self, group: u32, index: usize, bottleneck: u32) {
-        let LinkUse {
-            link,
-            load_per_level: pull,
-            ..
-        } = self.link_uses[index];
+        let LinkUse { link, pull, .. } = self.uses[index];
         let class = self.find_or_open_class(link, bottleneck);
         let state = &mut self.classes[class as usize];
-        let used = &mut self.link_uses[index];
-        (used.class_number, used.position_in_class) =
-            (class, to_u32(state.groups_with_link_index.len()));
-        let which = to_u32(index - group as usize * self.max_uses_per_group);
+        let used = &mut self.uses[index];
+        (used.class, used.at_class) = (class, to_u32(state.groups_with_link_index.len()));
+        let which = to_u32(index - group as usize * self.width);
         state.groups_with_link_index.push((group, which));
         self.add_load_per_level(class, pull);
     }
 
     pub(super) fn remove_group_from_class(&mut self, index: usize) {
         let LinkUse {
-            class_number: class,
-            position_in_class: at,
-            load_per_level: pull,
+            class,
+            at_class,
+            pull,
             ..
-        } = self.link_uses[index];
+        } = self.uses[index];
         let members = &mut self.classes[class as usize].groups_with_link_index;
-        members.swap_remove(at as usize);
-        if let Some(&(group, which)) = members.get(at as usize) {
-            self.link_uses[group as usize * self.max_uses_per_group + which as usize]
-                .position_in_class = at;
+        members.swap_remove(at_class as usize);
+        if let Some(&(group, which)) = members.get(at_class as usize) {
+            self.uses[group as usize * self.width + which as usize].at_class = at_class;
         }
         if self.classes[class as usize]
             .groups_with_link_index
@@ -51,27 +45,24 @@ impl BottleneckMaxMin {
     /// have made it inaccurate.
     pub(super) fn add_load_per_level(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
-        let share = &mut self.links[state.link as usize].classes
-            [state.position_in_classes_of_link as usize];
-        share.load_per_level += more;
+        let share = &mut self.links[state.link as usize].classes[state.at_link as usize];
+        share.pull += more;
         state.load_change_count += 1;
-        state.largest_load_per_level = greater(share.load_per_level, state.largest_load_per_level);
-        let is_worn = share.load_per_level
-            < RECOMPUTE_SUM_BELOW_FRACTION * state.largest_load_per_level
+        state.largest_load_per_level = greater(share.pull, state.largest_load_per_level);
+        let is_worn = share.pull < RECOMPUTE_SUM_BELOW_FRACTION * state.largest_load_per_level
             || state.load_change_count as usize > 2 * state.groups_with_link_index.len() + 32;
         if is_worn {
             let pulls = state.groups_with_link_index.iter().map(|&(group, which)| {
-                self.link_uses[group as usize * self.max_uses_per_group + which as usize]
-                    .load_per_level
+                self.uses[group as usize * self.width + which as usize].pull
             });
-            share.load_per_level = pulls.sum();
-            (state.largest_load_per_level, state.load_change_count) = (share.load_per_level, 0);
+            share.pull = pulls.sum();
+            (state.largest_load_per_level, state.load_change_count) = (share.pull, 0);
         }
     }
 
     fn find_or_open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let classes = &self.classes;
-        let is_it = |class: &GroupClass| class.link == link && class.bottleneck_link == bottleneck;
+        let is_it = |class: &GroupClass| class.link == link && class.bottleneck == bottleneck;
         let joined = self.links[link as usize].last_joined_class;
         if classes.get(joined as usize).is_some_and(is_it) {
             return joined;
@@ -89,14 +80,12 @@ impl BottleneckMaxMin {
     fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let new = GroupClass {
             link,
-            bottleneck_link: bottleneck,
+            bottleneck,
             largest_load_per_level: 0.0,
             load_change_count: 0,
             groups_with_link_index: Vec::new(),
-            position_in_classes_of_link: to_u32(self.links[link as usize].classes.len()),
-            position_in_bottlenecked_classes: to_u32(
-                self.links[bottleneck as usize].bottlenecked_classes.len(),
-            ),
+            at_link: to_u32(self.links[link as usize].classes.len()),
+            at_bottleneck: to_u32(self.links[bottleneck as usize].bottlenecked_classes.len()),
         };
         let number = if let Some(number) = self.free_classes.pop() {
             let members = std::mem::take(&mut self.classes[number as usize].groups_with_link_index);
@@ -117,14 +106,14 @@ impl BottleneckMaxMin {
             self.links_used_since_reset.push(link);
         }
         state.classes.push(ClassOnLink {
-            bottleneck_link: bottleneck,
-            class_number: number,
-            load_per_level: 0.0,
+            bottleneck,
+            class: number,
+            pull: 0.0,
         });
         let bottlenecked = &mut self.links[bottleneck as usize].bottlenecked_classes;
         bottlenecked.push(ClassAtBottleneck {
             link,
-            class_number: number,
+            class: number,
         });
         if self.links[link as usize].is_tight {
             self.move_class_to_tight_part(number, true);
@@ -132,7 +121,7 @@ impl BottleneckMaxMin {
         let classes = &self.classes;
         let hash_of = |class: &u32| {
             let class = &classes[*class as usize];
-            hash_of_class(class.link, class.bottleneck_link)
+            hash_of_class(class.link, class.bottleneck)
         };
         self.class_by_link_and_bottleneck.insert_unique(
             hash_of_class(link, bottleneck),
@@ -145,8 +134,8 @@ impl BottleneckMaxMin {
     fn remove_class(&mut self, class: u32) {
         let GroupClass {
             link,
-            bottleneck_link: bottleneck,
-            position_in_classes_of_link: at_link,
+            bottleneck,
+            at_link,
             ..
         } = self.classes[class as usize];
         if let Ok(found) = self
@@ -158,20 +147,19 @@ impl BottleneckMaxMin {
         if self.links[link as usize].is_tight {
             self.move_class_to_tight_part(class, false);
         }
-        let at_bottleneck = self.classes[class as usize].position_in_bottlenecked_classes;
+        let at_bottleneck = self.classes[class as usize].at_bottleneck;
         let state = &mut self.links[link as usize];
         self.used_link_count -=
             usize::from(state.classes.len() == 1 && !state.represents_group_max_rate);
         let list = &mut state.classes;
         list.swap_remove(at_link as usize);
         if let Some(other) = list.get(at_link as usize) {
-            self.classes[other.class_number as usize].position_in_classes_of_link = at_link;
+            self.classes[other.class as usize].at_link = at_link;
         }
         let list = &mut self.links[bottleneck as usize].bottlenecked_classes;
         list.swap_remove(at_bottleneck as usize);
         if let Some(other) = list.get(at_bottleneck as usize) {
-            self.classes[other.class_number as usize].position_in_bottlenecked_classes =
-                at_bottleneck;
+            self.classes[other.class as usize].at_bottleneck = at_bottleneck;
         }
         self.classes[class as usize].link = NO_LINK;
         self.free_classes.push(class);
@@ -180,8 +168,8 @@ impl BottleneckMaxMin {
     /// Moves a class into or out of the front part of its bottleneck link's list, which holds the classes on tight links.
     fn move_class_to_tight_part(&mut self, class: u32, is_tight: bool) {
         let GroupClass {
-            bottleneck_link: bottleneck,
-            position_in_bottlenecked_classes: at_bottleneck,
+            bottleneck,
+            at_bottleneck,
             ..
         } = self.classes[class as usize];
         let bottleneck = &mut self.links[bottleneck as usize];
@@ -192,19 +180,19 @@ impl BottleneckMaxMin {
             bottleneck.tight_class_count -= 1;
             bottleneck.tight_class_count
         };
-        let other = bottleneck.bottlenecked_classes[to as usize].class_number;
+        let other = bottleneck.bottlenecked_classes[to as usize].class;
         bottleneck
             .bottlenecked_classes
             .swap(to as usize, at_bottleneck as usize);
-        self.classes[other as usize].position_in_bottlenecked_classes = at_bottleneck;
-        self.classes[class as usize].position_in_bottlenecked_classes = to;
+        self.classes[other as usize].at_bottleneck = at_bottleneck;
+        self.classes[class as usize].at_bottleneck = to;
     }
 
     pub(super) fn set_link_tight(&mut self, link: u32, is_tight: bool) {
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
         for share in &classes {
-            self.move_class_to_tight_part(share.class_number, is_tight);
+            self.move_class_to_tight_part(share.class, is_tight);
         }
         self.links[link as usize].classes = classes;
     }

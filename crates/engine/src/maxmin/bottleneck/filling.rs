@@ -22,13 +22,11 @@ impl BottleneckMaxMin {
         if self.does_any_group_reach_max_rate(&filling) {
             self.fix_all_levels(&mut filling, true);
         }
-        for &link in &filling.link_numbers_in_use {
+        for &link in &filling.in_use {
             let at = link as usize;
             self.is_marked_for_update[at] = false;
-            if self.fair_share_level_of_link[at].to_bits()
-                != filling.fair_share_level_of_link[at].to_bits()
-            {
-                self.set_link_level(link, filling.fair_share_level_of_link[at]);
+            if self.level[at].to_bits() != filling.level[at].to_bits() {
+                self.set_link_level(link, filling.level[at]);
             }
         }
         for link in std::mem::take(&mut self.marked_links) {
@@ -39,27 +37,24 @@ impl BottleneckMaxMin {
         }
         for group in 0..to_u32(self.groups.len()) {
             let Group {
-                bottleneck_link: bottleneck,
-                flow_count: count,
-                ..
+                bottleneck, count, ..
             } = self.groups[group as usize];
             let to = filling.bottleneck_of_group[group as usize];
-            let is_near = self.fair_share_level_of_link[bottleneck as usize]
-                * (1.0 - BOTTLENECK_TOLERANCE)
-                <= self.fair_share_level_of_link[to as usize];
+            let is_near = self.level[bottleneck as usize] * (1.0 - BOTTLENECK_TOLERANCE)
+                <= self.level[to as usize];
             if count == 0 || is_near {
                 continue;
             }
             self.change_bottleneck_without_marking(group, to);
         }
-        for &link in &filling.link_numbers_in_use {
-            let level = self.fair_share_level_of_link[link as usize];
+        for &link in &filling.in_use {
+            let level = self.level[link as usize];
             let level = if level.is_finite() { level } else { 0.0 };
             self.links[link as usize].level_estimate = level * NEW_LEVEL_ESTIMATE_RATIO;
         }
-        for &link in &filling.link_numbers_in_use {
+        for &link in &filling.in_use {
             self.links[link as usize].estimated_demand = self.estimated_demand(link);
-            let is_full = self.fair_share_level_of_link[link as usize].is_finite();
+            let is_full = self.level[link as usize].is_finite();
             let is_tight = is_full || self.links[link as usize].may_be_saturated();
             if self.links[link as usize].is_tight != is_tight {
                 self.set_link_tight(link, is_tight);
@@ -72,7 +67,7 @@ impl BottleneckMaxMin {
 
     fn change_bottleneck_without_marking(&mut self, group: u32, to: u32) {
         let state = &mut self.groups[group as usize];
-        let from = std::mem::replace(&mut state.bottleneck_link, to);
+        let from = std::mem::replace(&mut state.bottleneck, to);
         if !state.has_bottleneck_changed {
             (state.has_bottleneck_changed, state.previous_bottleneck_link) = (true, from);
             self.groups_with_changed_bottleneck.push(group);
@@ -84,18 +79,17 @@ impl BottleneckMaxMin {
     }
 
     fn does_any_group_reach_max_rate(&self, filling: &FillingArrays) -> bool {
-        let mut bounds = filling.link_numbers_in_use.iter().filter(|link| {
+        let mut bounds = filling.in_use.iter().filter(|link| {
             let state = &self.links[**link as usize];
             state.represents_group_max_rate
         });
         bounds.any(|&link| {
             let state = &self.links[link as usize];
             let share = state.classes[0];
-            let class = &self.classes[share.class_number as usize];
+            let class = &self.classes[share.class as usize];
             let bottleneck =
                 filling.bottleneck_of_group[class.groups_with_link_index[0].0 as usize];
-            share.load_per_level * filling.fair_share_level_of_link[bottleneck as usize]
-                >= state.capacity
+            share.pull * filling.level[bottleneck as usize] >= state.capacity
         })
     }
 
@@ -108,11 +102,9 @@ impl BottleneckMaxMin {
         filling
             .unfixed_load_per_level_at_last_sum
             .resize(links, 0.0);
-        filling
-            .fair_share_level_of_link
-            .resize(links, f64::INFINITY);
+        filling.level.resize(links, f64::INFINITY);
         filling.last_fixed_level_of_link.resize(links, 0.0);
-        filling.link_numbers_in_use.clear();
+        filling.in_use.clear();
         filling.bottleneck_of_group.clear();
         filling
             .bottleneck_of_group
@@ -124,12 +116,12 @@ impl BottleneckMaxMin {
                 continue;
             }
             let at = link as usize;
-            filling.link_numbers_in_use.push(link);
+            filling.in_use.push(link);
             let classes = state.classes.iter();
-            filling.unfixed_load_per_level[at] = classes.map(|share| share.load_per_level).sum();
+            filling.unfixed_load_per_level[at] = classes.map(|share| share.pull).sum();
             filling.unfixed_load_per_level_at_last_sum[at] = filling.unfixed_load_per_level[at];
             filling.capacity_left_of_link[at] = state.capacity;
-            filling.fair_share_level_of_link[at] = f64::INFINITY;
+            filling.level[at] = f64::INFINITY;
             filling.last_fixed_level_of_link[at] = 0.0;
             if !state.represents_group_max_rate || has_bounds {
                 let level = (filling.capacity_left_of_link[at]
@@ -172,18 +164,18 @@ impl BottleneckMaxMin {
             }
             let fixed = self.fix_levels_of_groups_on_link(link, reached, filling);
             if fixed > 0 {
-                filling.fair_share_level_of_link[at] = reached;
+                filling.level[at] = reached;
             }
             missing -= fixed;
             filling.unfixed_load_per_level[at] = 0.0;
         }
         // The level of a saturated link without groups of its own is that of its fastest groups.
-        for &link in &filling.link_numbers_in_use {
+        for &link in &filling.in_use {
             let at = link as usize;
             let is_full = filling.capacity_left_of_link[at]
                 <= self.links[at].capacity * MAX_UNUSED_FRACTION_OF_SATURATED;
-            if filling.fair_share_level_of_link[at] == f64::INFINITY && is_full {
-                filling.fair_share_level_of_link[at] = filling.last_fixed_level_of_link[at];
+            if filling.level[at] == f64::INFINITY && is_full {
+                filling.level[at] = filling.last_fixed_level_of_link[at];
             }
         }
     }
@@ -196,18 +188,17 @@ impl BottleneckMaxMin {
     ) -> usize {
         let mut fixed = 0;
         for share in &self.links[link as usize].classes {
-            for &(group, _) in &self.classes[share.class_number as usize].groups_with_link_index {
+            for &(group, _) in &self.classes[share.class as usize].groups_with_link_index {
                 if filling.bottleneck_of_group[group as usize] != NO_LINK {
                     continue;
                 }
                 fixed += 1;
                 filling.bottleneck_of_group[group as usize] = link;
-                for used in &self.link_uses[self.link_use_range(group)] {
+                for used in &self.uses[self.link_use_range(group)] {
                     let other = used.link as usize;
-                    filling.capacity_left_of_link[other] = (filling.capacity_left_of_link[other]
-                        - used.load_per_level * reached)
-                        .max(0.0);
-                    filling.unfixed_load_per_level[other] -= used.load_per_level;
+                    filling.capacity_left_of_link[other] =
+                        (filling.capacity_left_of_link[other] - used.pull * reached).max(0.0);
+                    filling.unfixed_load_per_level[other] -= used.pull;
                     filling.last_fixed_level_of_link[other] = reached;
                     if filling.unfixed_load_per_level[other]
                         < RECOMPUTE_SUM_BELOW_FRACTION
@@ -227,14 +218,11 @@ impl BottleneckMaxMin {
     /// Returns the load per unit of the fair-share level of those groups on a link whose level is not fixed yet.
     fn unfixed_load_per_level(&self, link: u32, bottleneck: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
-        let members = classes
-            .flat_map(|share| &self.classes[share.class_number as usize].groups_with_link_index);
+        let members =
+            classes.flat_map(|share| &self.classes[share.class as usize].groups_with_link_index);
         let rising = members.filter(|(group, _)| bottleneck[*group as usize] == NO_LINK);
         rising
-            .map(|&(group, which)| {
-                self.link_uses[group as usize * self.max_uses_per_group + which as usize]
-                    .load_per_level
-            })
+            .map(|&(group, which)| self.uses[group as usize * self.width + which as usize].pull)
             .sum()
     }
 }

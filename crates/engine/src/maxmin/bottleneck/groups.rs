@@ -38,9 +38,7 @@ impl BottleneckMaxMin {
     pub(super) fn estimated_demand(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         classes
-            .map(|share| {
-                share.load_per_level * self.links[share.bottleneck_link as usize].level_estimate
-            })
+            .map(|share| share.pull * self.links[share.bottleneck as usize].level_estimate)
             .sum()
     }
 
@@ -55,38 +53,37 @@ impl BottleneckMaxMin {
         uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
     ) {
         let at = group as usize;
-        if uses.len() + 1 > self.max_uses_per_group {
+        if uses.len() + 1 > self.width {
             // The width grows in steps, since each step moves the uses of all groups.
-            self.widen_link_uses((uses.len() + 1).max(self.max_uses_per_group * 3 / 2));
+            self.widen_link_uses((uses.len() + 1).max(self.width * 3 / 2));
         }
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two();
             self.groups.resize(room, Group::default());
-            self.link_uses
-                .resize(room * self.max_uses_per_group, NO_USE);
+            self.uses.resize(room * self.width, NO_USE);
         }
-        debug_assert_eq!(self.groups[at].flow_count, 0, "a group is put once");
+        debug_assert_eq!(self.groups[at].count, 0, "a group is put once");
         let weight = clamped_weight(weight, bound);
         let capacity = |(link, share): (u32, f64)| self.links[link as usize + 1].capacity / share;
         let least = uses.clone().map(capacity).fold(f64::INFINITY, f64::min);
         let is_bounded = bound < f64::INFINITY && (self.has_varying_capacities || bound < least);
-        let first = at * self.max_uses_per_group;
+        let first = at * self.width;
         let mut number = 0;
         for (link, share) in uses {
-            self.link_uses[first + number] = LinkUse {
+            self.uses[first + number] = LinkUse {
                 link: link + 1,
                 load_per_rate: share,
-                load_per_level: share / weight,
+                pull: share / weight,
                 ..NO_USE
             };
             number += 1;
         }
         if is_bounded {
             let link = self.create_max_rate_link(bound);
-            self.link_uses[first + number] = LinkUse {
+            self.uses[first + number] = LinkUse {
                 link,
                 load_per_rate: 1.0,
-                load_per_level: 1.0 / weight,
+                pull: 1.0 / weight,
                 ..NO_USE
             };
             number += 1;
@@ -96,11 +93,11 @@ impl BottleneckMaxMin {
         let was_listed = before.has_bottleneck_changed;
         *before = Group {
             weight,
-            bottleneck_link: NO_LINK,
+            bottleneck: NO_LINK,
             previous_bottleneck_link: NO_LINK,
             has_bottleneck_changed: true,
             link_use_count: to_u32(number),
-            flow_count: 1,
+            count: 1,
         };
         if !was_listed {
             self.groups_with_changed_bottleneck.push(group);
@@ -112,14 +109,10 @@ impl BottleneckMaxMin {
         self.group_count += 1;
         self.link_use_count += self.link_use_range(group).len();
         let bottleneck = self.lowest_level_link(group);
-        self.groups[group as usize].bottleneck_link = bottleneck;
+        self.groups[group as usize].bottleneck = bottleneck;
         for index in self.link_use_range(group) {
             self.add_group_to_class(group, index, bottleneck);
-            let LinkUse {
-                link,
-                load_per_level: pull,
-                ..
-            } = self.link_uses[index];
+            let LinkUse { link, pull, .. } = self.uses[index];
             self.change_demand(link, bottleneck, pull);
         }
     }
@@ -130,18 +123,14 @@ impl BottleneckMaxMin {
             return;
         }
         let state = &mut self.groups[group as usize];
-        let (bottleneck, weight) = (state.bottleneck_link, state.weight);
-        let before = std::mem::replace(&mut state.flow_count, count);
+        let (bottleneck, weight) = (state.bottleneck, state.weight);
+        let before = std::mem::replace(&mut state.count, count);
         for index in self.link_use_range(group) {
-            let used = &mut self.link_uses[index];
+            let used = &mut self.uses[index];
             let pull = f64::from(count) * used.load_per_rate / weight;
-            let more = pull - used.load_per_level;
-            used.load_per_level = pull;
-            let LinkUse {
-                link,
-                class_number: class,
-                ..
-            } = *used;
+            let more = pull - used.pull;
+            used.pull = pull;
+            let LinkUse { link, class, .. } = *used;
             if self.links[link as usize].represents_group_max_rate {
                 self.links[link as usize].capacity *= f64::from(count) / f64::from(before);
             }
@@ -159,7 +148,7 @@ impl BottleneckMaxMin {
         bound: f64,
     ) -> bool {
         let range = self.link_use_range(group);
-        let last = self.link_uses[range.end - 1].link;
+        let last = self.uses[range.end - 1].link;
         if !self.links[last as usize].represents_group_max_rate {
             return false;
         }
@@ -167,21 +156,17 @@ impl BottleneckMaxMin {
         state.weight = clamped_weight(weight, bound);
         let Group {
             weight,
-            bottleneck_link: bottleneck,
-            flow_count: count,
+            bottleneck,
+            count,
             ..
         } = *state;
         self.set_solver_link_capacity(last, bound * f64::from(count));
         for index in range {
-            let used = &mut self.link_uses[index];
+            let used = &mut self.uses[index];
             let pull = f64::from(count) * used.load_per_rate / weight;
-            let more = pull - used.load_per_level;
-            used.load_per_level = pull;
-            let LinkUse {
-                link,
-                class_number: class,
-                ..
-            } = *used;
+            let more = pull - used.pull;
+            used.pull = pull;
+            let LinkUse { link, class, .. } = *used;
             self.add_load_per_level(class, more);
             self.change_demand(link, bottleneck, more);
         }
@@ -189,19 +174,12 @@ impl BottleneckMaxMin {
     }
 
     pub(super) fn remove_group(&mut self, group: u32) {
-        let Group {
-            bottleneck_link: bottleneck,
-            ..
-        } = self.groups[group as usize];
+        let Group { bottleneck, .. } = self.groups[group as usize];
         let range = self.link_use_range(group);
         self.group_count -= 1;
         self.link_use_count -= range.len();
         for index in range {
-            let LinkUse {
-                link,
-                load_per_level: pull,
-                ..
-            } = self.link_uses[index];
+            let LinkUse { link, pull, .. } = self.uses[index];
             self.remove_group_from_class(index);
             self.change_demand(link, bottleneck, -pull);
             if self.links[link as usize].classes.is_empty() {
@@ -213,7 +191,7 @@ impl BottleneckMaxMin {
             }
         }
         let state = &mut self.groups[group as usize];
-        state.flow_count = 0;
+        state.count = 0;
         if !state.has_bottleneck_changed {
             // A later group of the same number must be listed as moved.
             (state.has_bottleneck_changed, state.previous_bottleneck_link) = (true, bottleneck);
@@ -226,7 +204,7 @@ impl BottleneckMaxMin {
     fn create_max_rate_link(&mut self, bound: f64) -> u32 {
         let link = self.free_max_rate_links.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
-            self.fair_share_level_of_link.push(f64::INFINITY);
+            self.level.push(f64::INFINITY);
             self.is_marked_for_update.push(false);
             to_u32(self.links.len() - 1)
         });
@@ -258,29 +236,29 @@ impl BottleneckMaxMin {
     }
 
     pub(super) fn link_use_range(&self, group: u32) -> Range<usize> {
-        let first = group as usize * self.max_uses_per_group;
+        let first = group as usize * self.width;
         first..first + self.groups[group as usize].link_use_count as usize
     }
 
-    /// Enlarges the list `link_uses`, so that each group can have up to `width` links.
+    /// Enlarges the list `uses`, so that each group can have up to `width` links.
     fn widen_link_uses(&mut self, width: usize) {
-        let before = std::mem::take(&mut self.link_uses);
-        self.link_uses.resize(self.groups.len() * width, NO_USE);
-        if self.max_uses_per_group > 0 {
-            let rows = self.link_uses.chunks_exact_mut(width);
-            for (to, from) in rows.zip(before.chunks_exact(self.max_uses_per_group)) {
-                to[..self.max_uses_per_group].copy_from_slice(from);
+        let before = std::mem::take(&mut self.uses);
+        self.uses.resize(self.groups.len() * width, NO_USE);
+        if self.width > 0 {
+            let rows = self.uses.chunks_exact_mut(width);
+            for (to, from) in rows.zip(before.chunks_exact(self.width)) {
+                to[..self.width].copy_from_slice(from);
             }
         }
-        self.max_uses_per_group = width;
+        self.width = width;
     }
 
     /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if no link of the route is
     /// saturated.
     pub(super) fn lowest_level_link(&self, group: u32) -> u32 {
         let mut least = (f64::INFINITY, NO_LINK);
-        for used in &self.link_uses[self.link_use_range(group)] {
-            let level = self.fair_share_level_of_link[used.link as usize];
+        for used in &self.uses[self.link_use_range(group)] {
+            let level = self.level[used.link as usize];
             if level < least.0 {
                 least = (level, used.link);
             }
@@ -295,8 +273,7 @@ impl BottleneckMaxMin {
         let state = &mut self.links[link as usize];
         if state.represents_group_max_rate && bottleneck == NO_LINK {
             // The link is marked when another link becomes the bottleneck link of the group.
-        } else if self.fair_share_level_of_link[link as usize].is_finite() || bottleneck == NO_LINK
-        {
+        } else if self.level[link as usize].is_finite() || bottleneck == NO_LINK {
             self.mark_link_for_update(link);
         } else if !state.is_tight {
             state.estimated_demand += more * estimate;

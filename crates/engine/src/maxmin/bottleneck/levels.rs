@@ -69,7 +69,7 @@ impl BottleneckMaxMin {
     /// would be wasted work.
     pub(super) fn queue_marked_links(&mut self) {
         for link in self.marked_links.drain(..) {
-            let level = self.fair_share_level_of_link[link as usize];
+            let level = self.level[link as usize];
             self.worklist.push(Reverse(QueuedLink::new(level, link)));
         }
     }
@@ -80,9 +80,7 @@ impl BottleneckMaxMin {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
             let classes = state.classes.iter();
-            let taken = classes.map(|share| {
-                share.load_per_level * self.fair_share_level_of_link[share.bottleneck_link as usize]
-            });
+            let taken = classes.map(|share| share.pull * self.level[share.bottleneck as usize]);
             !state.represents_group_max_rate && taken.sum::<f64>() > state.capacity * OVERLOAD_RATIO
         };
         let mut links = 1..to_u32(self.links.len());
@@ -90,7 +88,7 @@ impl BottleneckMaxMin {
     }
 
     pub(super) fn set_link_level(&mut self, link: u32, level: f64) {
-        self.fair_share_level_of_link[link as usize] = level;
+        self.level[link as usize] = level;
         let state = &mut self.links[link as usize];
         if !state.has_level_changed {
             state.has_level_changed = true;
@@ -115,16 +113,16 @@ impl BottleneckMaxMin {
     pub(super) fn update_link_level(&mut self, link: u32) {
         let at = link as usize;
         self.is_marked_for_update[at] = false;
-        let old = self.fair_share_level_of_link[at];
+        let old = self.level[at];
         let (mut new, mut highest) = self.find_level_and_highest_other_level(link, old);
-        self.fair_share_level_of_link[at] = new;
+        self.level[at] = new;
         while self.move_groups_to_lower_links(link, old, new) {
             (new, highest) = self.find_level_and_highest_other_level(link, new);
-            self.fair_share_level_of_link[at] = new;
+            self.level[at] = new;
         }
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= LEVEL_TOLERANCE * old);
         if is_same {
-            self.fair_share_level_of_link[at] = old;
+            self.level[at] = old;
             self.take_over_groups(link, old, highest);
             self.update_level_estimate(link, old);
             return;
@@ -167,16 +165,14 @@ impl BottleneckMaxMin {
     /// of its groups. `level` must not exceed the present level of the link; the new level of most links is on this segment.
     #[inline(never)] // so that its sums stay in registers
     fn segment_and_highest_other_level(&self, link: u32, level: f64) -> (LoadSegment, f64) {
-        debug_assert!(self.fair_share_level_of_link[link as usize] >= level);
+        debug_assert!(self.level[link as usize] >= level);
         let mut segment = LoadSegment::default();
         let mut highest = f64::NEG_INFINITY;
         for &ClassOnLink {
-            bottleneck_link: bottleneck,
-            load_per_level: pull,
-            ..
+            bottleneck, pull, ..
         } in &self.links[link as usize].classes
         {
-            let ceiling = self.fair_share_level_of_link[bottleneck as usize];
+            let ceiling = self.level[bottleneck as usize];
             if ceiling < level {
                 segment.add_constant_load(pull, ceiling);
             } else if bottleneck == link {
@@ -192,12 +188,9 @@ impl BottleneckMaxMin {
     fn find_level_on_any_segment(&self, link: u32, from: f64) -> f64 {
         let state = &self.links[link as usize];
         let loads = state.classes.iter().map(|share| {
-            let is_own = share.bottleneck_link == link;
-            let level = self.fair_share_level_of_link[share.bottleneck_link as usize];
-            (
-                share.load_per_level,
-                if is_own { f64::INFINITY } else { level },
-            )
+            let is_own = share.bottleneck == link;
+            let level = self.level[share.bottleneck as usize];
+            (share.pull, if is_own { f64::INFINITY } else { level })
         });
         find_link_level_and_demand(state.capacity, &loads, from).0
     }
@@ -214,7 +207,7 @@ impl BottleneckMaxMin {
         let concerned = &mut self.dependent_links[..];
         let (mut count, mut has_lower) = (0, false);
         for listed in tight {
-            let other = self.fair_share_level_of_link[listed.link as usize];
+            let other = self.level[listed.link as usize];
             has_lower |= other < lowest;
             concerned[count] = listed.link;
             let is_new = usize::from(!self.is_marked_for_update[listed.link as usize]);
@@ -226,11 +219,9 @@ impl BottleneckMaxMin {
         }
         let mut place = 0;
         while place < self.links[link as usize].tight_class_count as usize {
-            let ClassAtBottleneck {
-                link: other,
-                class_number: class,
-            } = self.links[link as usize].bottlenecked_classes[place];
-            if other == link || self.fair_share_level_of_link[other as usize] >= lowest {
+            let ClassAtBottleneck { link: other, class } =
+                self.links[link as usize].bottlenecked_classes[place];
+            if other == link || self.level[other as usize] >= lowest {
                 place += 1;
                 continue;
             }
@@ -253,13 +244,10 @@ impl BottleneckMaxMin {
         let mut place = 0;
         while place < self.links[link as usize].classes.len() {
             let ClassOnLink {
-                bottleneck_link: bottleneck,
-                class_number: class,
-                ..
+                bottleneck, class, ..
             } = self.links[link as usize].classes[place];
             if bottleneck == link
-                || self.fair_share_level_of_link[bottleneck as usize] * (1.0 - BOTTLENECK_TOLERANCE)
-                    <= level
+                || self.level[bottleneck as usize] * (1.0 - BOTTLENECK_TOLERANCE) <= level
             {
                 place += 1;
                 continue;
@@ -276,7 +264,7 @@ impl BottleneckMaxMin {
     /// `without`.
     fn change_bottleneck(&mut self, group: u32, to: u32, without: u32) {
         let state = &mut self.groups[group as usize];
-        let from = std::mem::replace(&mut state.bottleneck_link, to);
+        let from = std::mem::replace(&mut state.bottleneck, to);
         if !state.has_bottleneck_changed {
             (state.has_bottleneck_changed, state.previous_bottleneck_link) = (true, from);
             self.groups_with_changed_bottleneck.push(group);
@@ -288,11 +276,7 @@ impl BottleneckMaxMin {
         for index in self.link_use_range(group) {
             self.remove_group_from_class(index);
             self.add_group_to_class(group, index, to);
-            let LinkUse {
-                link,
-                load_per_level: pull,
-                ..
-            } = self.link_uses[index];
+            let LinkUse { link, pull, .. } = self.uses[index];
             self.visited_class_count += 4;
             if link == without {
                 continue;
@@ -320,14 +304,10 @@ impl BottleneckMaxMin {
         self.visited_class_count += self.links[link as usize].bottlenecked_classes.len();
         let mut place = self.links[link as usize].tight_class_count as usize;
         while place < self.links[link as usize].bottlenecked_classes.len() {
-            let ClassAtBottleneck {
-                link: other,
-                class_number: class,
-            } = self.links[link as usize].bottlenecked_classes[place];
+            let ClassAtBottleneck { link: other, class } =
+                self.links[link as usize].bottlenecked_classes[place];
             let state = &mut self.links[other as usize];
-            let pull = state.classes
-                [self.classes[class as usize].position_in_classes_of_link as usize]
-                .load_per_level;
+            let pull = state.classes[self.classes[class as usize].at_link as usize].pull;
             state.estimated_demand += pull * (now - before);
             if now > before && state.may_be_saturated() {
                 self.mark_during_update(other);
@@ -340,7 +320,7 @@ impl BottleneckMaxMin {
         let is_marked = &mut self.is_marked_for_update[link as usize];
         if !*is_marked && link != NO_LINK {
             *is_marked = true;
-            let level = self.fair_share_level_of_link[link as usize];
+            let level = self.level[link as usize];
             self.worklist.push(Reverse(QueuedLink::new(level, link)));
         }
     }

@@ -57,13 +57,13 @@ use crate::checks::InvariantViolation;
 pub(crate) struct BottleneckMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
-    fair_share_level_of_link: Vec<f64>,
+    level: Vec<f64>,
     saturated_links: Vec<u32>,
     groups: Vec<Group>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
     /// number of uses per group.
-    link_uses: Vec<LinkUse>,
-    max_uses_per_group: usize,
+    uses: Vec<LinkUse>,
+    width: usize,
     classes: Vec<GroupClass>,
     free_classes: Vec<u32>,
     class_by_link_and_bottleneck: HashTable<u32>,
@@ -110,13 +110,13 @@ struct FillingArrays {
     /// the loads of groups whose level becomes fixed are subtracted from that field.
     unfixed_load_per_level_at_last_sum: Vec<f64>,
     bottleneck_of_group: Vec<u32>,
-    link_numbers_in_use: Vec<u32>,
+    in_use: Vec<u32>,
     /// The saturated links in increasing order of their fair-share levels.
     saturated_links: Vec<QueuedLink>,
     /// The links at which the fair-share levels are not max-min fair after a shift.
-    unfair_links: Vec<u32>,
+    unfair: Vec<u32>,
     link_queue: BinaryHeap<Reverse<QueuedLink>>,
-    fair_share_level_of_link: Vec<f64>,
+    level: Vec<f64>,
     last_fixed_level_of_link: Vec<f64>,
 }
 
@@ -185,16 +185,16 @@ impl Link {
 
 #[derive(Clone, Copy, Debug)]
 struct ClassOnLink {
-    bottleneck_link: u32,
-    class_number: u32,
+    bottleneck: u32,
+    class: u32,
     /// Load of all groups of the class on the link per unit of the fair-share level: P in the equation of the solver.
-    load_per_level: f64,
+    pull: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct ClassAtBottleneck {
     link: u32,
-    class_number: u32,
+    class: u32,
 }
 
 /// The groups on a link that have the same bottleneck link. The struct is aligned so that a class takes one cache line.
@@ -203,45 +203,45 @@ struct ClassAtBottleneck {
 struct GroupClass {
     /// The link on which the groups of the class are; [`NO_LINK`] while the class is not in use.
     link: u32,
-    bottleneck_link: u32,
+    bottleneck: u32,
     /// Largest value that the load of the class per unit of level has had since it was last recomputed from the groups.
     largest_load_per_level: f64,
     /// Number of changes of the load of the class per unit of level since this load was last recomputed from the groups.
     load_change_count: u32,
     groups_with_link_index: Vec<(u32, u32)>,
-    position_in_classes_of_link: u32,
-    position_in_bottlenecked_classes: u32,
+    at_link: u32,
+    at_bottleneck: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LinkUse {
     link: u32,
-    class_number: u32,
-    position_in_class: u32,
+    class: u32,
+    at_class: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     load_per_rate: f64,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
-    load_per_level: f64,
+    pull: f64,
 }
 
 const NO_USE: LinkUse = LinkUse {
     link: NO_LINK,
-    class_number: NO_CLASS_OR_POSITION,
-    position_in_class: 0,
+    class: NO_CLASS_OR_POSITION,
+    at_class: 0,
     load_per_rate: 0.0,
-    load_per_level: 0.0,
+    pull: 0.0,
 };
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     weight: f64,
-    bottleneck_link: u32,
+    bottleneck: u32,
     /// Bottleneck link of the group when the list of changed bottlenecks was last cleared, valid once `has_bottleneck_changed` is
     /// set; [`NO_LINK`] if the group is new.
     previous_bottleneck_link: u32,
     has_bottleneck_changed: bool,
     link_use_count: u32,
-    flow_count: u32,
+    count: u32,
 }
 
 /// A group whose bottleneck link has changed since the list of such changes was last cleared, with the new bottleneck link.
@@ -260,7 +260,7 @@ impl BottleneckMaxMin {
             .chain(capacities.into_iter().map(Link::new))
             .collect();
         Self {
-            fair_share_level_of_link: vec![f64::INFINITY; links.len()],
+            level: vec![f64::INFINITY; links.len()],
             is_marked_for_update: vec![false; links.len()],
             links,
             has_varying_capacities: varies,
@@ -284,7 +284,7 @@ impl BottleneckMaxMin {
     /// Returns the fair-share level of a link (rate times weight of the flows that it limits); infinite if the link is
     /// unsaturated.
     pub(crate) fn fair_share_level(&self, link: u32) -> f64 {
-        self.fair_share_level_of_link[link as usize]
+        self.level[link as usize]
     }
 
     /// Returns the weight of the flows of a group as the solver uses it, which may have been limited to the range of valid
@@ -303,15 +303,14 @@ impl BottleneckMaxMin {
 
     /// Returns the groups whose bottleneck link has changed since the list of such groups was last cleared.
     pub(crate) fn bottleneck_changes(&self) -> impl Iterator<Item = BottleneckChange> + '_ {
-        let is_other = |group: &Group| {
-            group.flow_count > 0 && group.bottleneck_link != group.previous_bottleneck_link
-        };
+        let is_other =
+            |group: &Group| group.count > 0 && group.bottleneck != group.previous_bottleneck_link;
         let groups = self.groups_with_changed_bottleneck.iter();
         groups.filter_map(move |&number| {
             let group = &self.groups[number as usize];
             is_other(group).then_some(BottleneckChange {
                 group: number,
-                new_bottleneck_link: group.bottleneck_link,
+                new_bottleneck_link: group.bottleneck,
             })
         })
     }

@@ -17,34 +17,34 @@ impl BottleneckMaxMin {
         let mut filling = std::mem::take(&mut self.filling_arrays);
         let is_found = self.try_find_shifted_levels(&mut filling);
         if is_found {
-            for &link in &filling.link_numbers_in_use {
-                let now = filling.fair_share_level_of_link[link as usize];
-                if self.fair_share_level_of_link[link as usize].to_bits() != now.to_bits() {
+            for &link in &filling.in_use {
+                let now = filling.level[link as usize];
+                if self.level[link as usize].to_bits() != now.to_bits() {
                     self.set_link_level(link, now);
                     self.update_level_estimate(link, now);
                 }
             }
-            let level = &self.fair_share_level_of_link;
+            let level = &self.level;
             let is_marked = &mut self.is_marked_for_update;
             self.marked_links.retain(|&link| {
                 let is_found = level[link as usize].is_finite();
                 is_marked[link as usize] &= !is_found;
                 !is_found
             });
-            for &link in &filling.link_numbers_in_use {
+            for &link in &filling.in_use {
                 let state = &mut self.links[link as usize];
                 let (bottlenecked, tight) = (
                     std::mem::take(&mut state.bottlenecked_classes),
                     state.tight_class_count as usize,
                 );
                 for &ClassAtBottleneck { link: other, .. } in &bottlenecked[..tight] {
-                    if self.fair_share_level_of_link[other as usize] == f64::INFINITY {
+                    if self.level[other as usize] == f64::INFINITY {
                         self.mark_during_update(other);
                     }
                 }
                 self.links[link as usize].bottlenecked_classes = bottlenecked;
             }
-            for link in filling.unfair_links.drain(..) {
+            for link in filling.unfair.drain(..) {
                 self.mark_during_update(link);
             }
         }
@@ -56,16 +56,15 @@ impl BottleneckMaxMin {
     /// where these levels are not max-min fair. Returns whether such levels exist.
     fn try_find_shifted_levels(&self, filling: &mut FillingArrays) -> bool {
         let FillingArrays {
-            link_numbers_in_use: in_use,
+            in_use,
             saturated_links,
-            fair_share_level_of_link: level,
-            unfair_links: wrong,
+            level,
+            unfair,
             ..
         } = filling;
         level.resize(self.links.len(), f64::INFINITY);
         saturated_links.clear();
-        let entry =
-            |&link: &u32| QueuedLink::new(self.fair_share_level_of_link[link as usize], link);
+        let entry = |&link: &u32| QueuedLink::new(self.level[link as usize], link);
         saturated_links.extend(self.saturated_links.iter().map(entry));
         saturated_links.sort_unstable();
         in_use.clear();
@@ -73,15 +72,13 @@ impl BottleneckMaxMin {
         for &link in &*in_use {
             level[link as usize] = f64::INFINITY;
         }
-        wrong.clear();
+        unfair.clear();
         for &link in &*in_use {
             let state = &self.links[link as usize];
             let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
             let mut is_doubtful = false;
             for &ClassOnLink {
-                bottleneck_link: bottleneck,
-                load_per_level: pull,
-                ..
+                bottleneck, pull, ..
             } in &state.classes
             {
                 let by = level[bottleneck as usize];
@@ -115,22 +112,21 @@ impl BottleneckMaxMin {
             }
             // Of the bottleneck links that came before this link only the fastest can be wrong.
             if is_doubtful || fastest * (1.0 - BOTTLENECK_TOLERANCE) > level[link as usize] {
-                wrong.push(link);
+                unfair.push(link);
             }
         }
         let is_bottlenecked = |link: u32, bottleneck: u32| {
             let (by, here) = (level[bottleneck as usize], level[link as usize]);
-            let order =
-                |link: u32| QueuedLink::new(self.fair_share_level_of_link[link as usize], link);
+            let order = |link: u32| QueuedLink::new(self.level[link as usize], link);
             let has_risen_alike =
                 order(bottleneck) <= order(link) || here * (1.0 - BOTTLENECK_TOLERANCE) <= by;
             by * (1.0 - BOTTLENECK_TOLERANCE) <= here && has_risen_alike
         };
         let is_right = |&link: &u32| {
             let mut classes = self.links[link as usize].classes.iter();
-            classes.all(|share| is_bottlenecked(link, share.bottleneck_link))
+            classes.all(|share| is_bottlenecked(link, share.bottleneck))
         };
-        wrong.retain(|link| !is_right(link));
+        unfair.retain(|link| !is_right(link));
         true
     }
 }

@@ -29,42 +29,34 @@ impl Levels for BottleneckMaxMin {
 fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
     for (link, state) in (0..).zip(&levels.links).skip(1) {
-        let level = levels.fair_share_level_of_link[link as usize];
+        let level = levels.level[link as usize];
         prop_assert!(!levels.is_marked_for_update[link as usize]);
         let (mut reserved, mut taken) = (0.0, 0.0);
         for (at, share) in (0..).zip(&state.classes) {
-            let number = share.class_number;
+            let number = share.class;
             let class = &levels.classes[number as usize];
-            let bottleneck = &levels.links[class.bottleneck_link as usize];
-            prop_assert_eq!((class.link, class.position_in_classes_of_link), (link, at));
-            let listed =
-                bottleneck.bottlenecked_classes[class.position_in_bottlenecked_classes as usize];
-            prop_assert_eq!((listed.link, listed.class_number), (link, number));
-            prop_assert_eq!(share.bottleneck_link, class.bottleneck_link);
+            let bottleneck = &levels.links[class.bottleneck as usize];
+            prop_assert_eq!((class.link, class.at_link), (link, at));
+            let listed = bottleneck.bottlenecked_classes[class.at_bottleneck as usize];
+            prop_assert_eq!((listed.link, listed.class), (link, number));
+            prop_assert_eq!(share.bottleneck, class.bottleneck);
             prop_assert_eq!(
-                class.position_in_bottlenecked_classes < bottleneck.tight_class_count,
+                class.at_bottleneck < bottleneck.tight_class_count,
                 state.is_tight
             );
             let mut pull = 0.0;
             for (at, &(group, which)) in (0..).zip(&class.groups_with_link_index) {
-                let used =
-                    &levels.link_uses[group as usize * levels.max_uses_per_group + which as usize];
-                prop_assert_eq!(
-                    (used.link, used.class_number, used.position_in_class),
-                    (link, number, at)
-                );
-                prop_assert_eq!(
-                    levels.groups[group as usize].bottleneck_link,
-                    class.bottleneck_link
-                );
-                pull += used.load_per_level;
+                let used = &levels.uses[group as usize * levels.width + which as usize];
+                prop_assert_eq!((used.link, used.class, used.at_class), (link, number, at));
+                prop_assert_eq!(levels.groups[group as usize].bottleneck, class.bottleneck);
+                pull += used.pull;
             }
-            prop_assert!(near(share.load_per_level, pull));
-            let by = levels.fair_share_level_of_link[class.bottleneck_link as usize];
+            prop_assert!(near(share.pull, pull));
+            let by = levels.level[class.bottleneck as usize];
             prop_assert!(
                 by <= level * (1.0 + 1e-9),
                 "link {link} at {level}, {} bottlenecked at {by}",
-                class.bottleneck_link
+                class.bottleneck
             );
             prop_assert!(
                 by <= bottleneck.level_estimate,
@@ -107,7 +99,7 @@ fn check(
     levels.clear_bottleneck_changes();
     check_tables(levels)?;
     for (number, group) in plain.groups.iter().enumerate() {
-        let is_listed = levels.groups[number].bottleneck_link == bottlenecks[number];
+        let is_listed = levels.groups[number].bottleneck == bottlenecks[number];
         prop_assert!(group.is_none() || is_listed, "moved groups are listed");
     }
     plain.check(|group| rate(levels, group))?;
@@ -117,7 +109,7 @@ fn check(
 
 fn rate(levels: &BottleneckMaxMin, group: usize) -> f64 {
     let group = levels.groups[group];
-    levels.fair_share_level_of_link[group.bottleneck_link as usize] / group.weight
+    levels.level[group.bottleneck as usize] / group.weight
 }
 
 /// When, in every other step, all levels are recomputed from scratch, so that later updates start from there.
