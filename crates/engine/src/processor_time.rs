@@ -1,4 +1,4 @@
-//! Processor time that the ends of messages take on the cores of their processes (the overhead o of the LogP model; Culler et al.
+//! Processor time that the ends of messages take on the cores of their processes (the overhead o of the `LogP` model; Culler et al.
 //! 1993), in contrast to `overhead`, a delay that occupies no core.
 //!
 //! ```text
