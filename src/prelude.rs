@@ -9,7 +9,7 @@ pub use crate::{
     load::{Load, LoadOptions},
     plugin::{FlagValues, OptionFlag},
     policy::{
-        Candidate, Decision, Migration, Policy, PolicyOptions, View,
+        Candidate, Decision, ExternalLoad, Migration, Policy, PolicyOptions, View,
         strategy::{Assignment, Gather, Instance, Strategy, StrategyOptions},
         trigger::{ObservedSuperstep, Trigger, TriggerOptions},
     },

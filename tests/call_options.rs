@@ -158,7 +158,7 @@ impl Policy for Loads {
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        let load = view.external_load[0];
+        let load = view.external_load[0].reserved;
         self.0.lock().expect("one thread").push(load);
         Ok(Decision::default())
     }

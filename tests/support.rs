@@ -97,6 +97,8 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
                 memory: None,
                 speed_profile: None,
                 loads: Vec::new(),
+                busy_cores: 0.0,
+                other_work: Vec::new(),
             });
             add_link(&mut platform, access);
         }

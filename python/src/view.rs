@@ -47,6 +47,8 @@ pub(crate) struct View {
     communication_s: Py<PyAny>,
     #[pyo3(get)]
     external_load: Py<PyAny>,
+    #[pyo3(get)]
+    busy_cores: Py<PyAny>,
     memory_bytes: Py<PyAny>,
     hosts: Py<PyArray1<i64>>,
     #[pyo3(get)]
@@ -91,7 +93,7 @@ impl View {
         let clusters = seen.platform.clusters.iter();
         let names: Vec<&str> = clusters.map(|cluster| cluster.name.as_str()).collect();
         platform.set_item("clusters", names)?;
-        let numbers = PyArray1::zeros(py, 6 * processes + hosts.len(), false);
+        let numbers = PyArray1::zeros(py, 6 * processes + 2 * hosts.len(), false);
         let of_processes = |row: usize| read_only(&numbers, row * processes, processes);
         let placement = PyArray1::zeros(py, processes, false);
         let is_pinned = PyArray1::zeros(py, processes, false);
@@ -112,6 +114,7 @@ impl View {
             send_s: of_processes(4)?,
             communication_s: of_processes(5)?,
             external_load: read_only(&numbers, 6 * processes, hosts.len())?,
+            busy_cores: read_only(&numbers, 6 * processes + hosts.len(), hosts.len())?,
             numbers: numbers.unbind(),
             placement: read_only(&placement, 0, processes)?,
             hosts: placement.unbind(),
@@ -154,7 +157,8 @@ impl View {
         let numbers = numbers.chain(measures.computation_times.iter().map(|value| value.get()));
         let numbers = numbers.chain(measures.send_times.iter().map(|value| value.get()));
         let numbers = numbers.chain(measures.communication_times.iter().map(|value| value.get()));
-        let numbers = numbers.chain(seen.external_load.iter().copied());
+        let numbers = numbers.chain(seen.external_load.iter().map(|load| load.reserved));
+        let numbers = numbers.chain(seen.external_load.iter().map(|load| load.busy_cores));
         write(self.numbers.bind(py), self.processes, numbers)
     }
 

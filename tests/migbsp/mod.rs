@@ -16,7 +16,7 @@ use migsim::{
     error::Error,
     platform::Platform,
     policy::{
-        Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View,
+        Decision, ExternalLoad, Measures, MigBsp, MigBspConfig, Policy, Traffic, View,
         migbsp::{
             AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest,
             Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
@@ -41,7 +41,7 @@ struct World {
     network: NetworkModel,
     placement: Vec<HostId>,
     memory: Vec<Bytes>,
-    external_load: Vec<f64>,
+    external_load: Vec<ExternalLoad>,
     measures: Measures,
     superstep: usize,
 }
@@ -55,7 +55,7 @@ impl World {
         let mut world = Self {
             placement: placement.iter().copied().map(HostId).collect(),
             memory: vec![Bytes::default(); placement.len()],
-            external_load: vec![0.0; platform.hosts.len()],
+            external_load: vec![ExternalLoad::default(); platform.hosts.len()],
             platform,
             network: NetworkModel::default(),
             measures,

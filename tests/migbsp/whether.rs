@@ -1,6 +1,7 @@
 //! The destinations of candidates, and the verdict on their moves.
 
 use super::*;
+use migsim::policy::ExternalLoad;
 
 #[test]
 fn ties_go_to_the_lowest_index_and_each_host_is_reserved_at_once() {
@@ -11,9 +12,9 @@ fn ties_go_to_the_lowest_index_and_each_host_is_reserved_at_once() {
 #[test]
 fn external_load_changes_the_destination() {
     let mut world = World::new(&[&[1e9], &[4e9, 4e9, 4e9]], &[0]);
-    world.external_load[1] = 0.5;
-    world.external_load[2] = 0.25;
-    world.external_load[3] = 0.125;
+    world.external_load[1] = ExternalLoad::reserved(0.5);
+    world.external_load[2] = ExternalLoad::reserved(0.25);
+    world.external_load[3] = ExternalLoad::reserved(0.125);
     let decision = world.first_call(default());
     assert_eq!(moves(&decision), [(0, 3)]);
     // The time is that of 1e9 instructions at 3.5 GHz.

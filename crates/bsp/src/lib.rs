@@ -109,7 +109,7 @@ pub use pairs::ProcessClusterTable;
 pub use path::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit};
 #[cfg(any(test, feature = "testing"))]
 pub use policy::testing;
-pub use policy::{Policy, View};
+pub use policy::{ExternalLoad, Policy, View};
 pub use record::{
     CallRecord, MigrationCause, MigrationRecord, Period, Recorder, RunOutcome, SentMessages,
     SuperstepBeginnings, SuperstepTimes,

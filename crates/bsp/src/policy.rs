@@ -77,6 +77,41 @@ pub trait Policy: fmt::Debug + Send {
     }
 }
 
+/// What other programs take of a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ExternalLoad {
+    /// Share of the speed of the host that is not there for the application, whatever runs; from 0 to 1.
+    pub reserved: f64,
+    /// Number of cores that other work keeps busy; it shares the cores with the processes of the application.
+    pub busy_cores: f64,
+}
+
+impl ExternalLoad {
+    /// Creates the load that `available`, the available fraction of the speed of a host, and `busy_cores` describe.
+    pub(super) fn from_state([available, busy_cores]: [f64; 2]) -> Self {
+        Self {
+            reserved: (1.0 - available).clamp(0.0, 1.0),
+            busy_cores,
+        }
+    }
+
+    /// Creates a load that reserves a share of the speed.
+    pub fn reserved(share: f64) -> Self {
+        Self {
+            reserved: share,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the load with both parts multiplied by `factor`; the reserved share is at most 1.
+    pub(super) fn scaled(self, factor: f64) -> Self {
+        Self {
+            reserved: (self.reserved * factor).clamp(0.0, 1.0),
+            busy_cores: self.busy_cores * factor,
+        }
+    }
+}
+
 /// Everything that a policy may know at the barrier of a superstep: platform, placement, measurements and loads.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
@@ -95,9 +130,8 @@ pub struct View<'a> {
     pub measurements: &'a Measures,
     /// The memory of each process, which a migration transfers.
     pub process_memory: &'a [Bytes],
-    /// The mean external load of each host since the last rescheduling call: the fraction of the speed of the host that other
-    /// programs use, from 0 to 1.
-    pub external_load: &'a [f64],
+    /// The mean external load of each host since the last rescheduling call; [`View::process_speed`] says what it leaves.
+    pub external_load: &'a [ExternalLoad],
     /// Clock cycles per instruction of the application; a host of 1 GHz executes 1e9 cycles per second.
     pub cycles_per_instruction: f64,
     /// Whether migrations are executed (scenario iii) or only decided (scenario ii).
@@ -143,18 +177,31 @@ impl View<'_> {
         Some(plan.work)
     }
 
-    /// Returns the time that `work` would take on a host that executes no other process, given the external load of the host.
+    /// Returns the factor by which each of `processes` processes of the application is slower on a host than with a core of its
+    /// own, given the other work on the host ([`migsim_platform::Host::slowdown`]).
+    pub fn slowdown(&self, host: HostId, processes: f64) -> f64 {
+        let busy = self.external_load[host.index()].busy_cores;
+        self.platform.hosts[host.index()].slowdown(processes, busy)
+    }
+
+    /// Returns the speed of each of `processes` processes of the application on a host, given the external load of the host
+    /// \[instructions/s\].
+    pub fn process_speed(&self, host: HostId, processes: f64) -> f64 {
+        let left = (1.0 - self.external_load[host.index()].reserved).max(1e-9);
+        self.platform.hosts[host.index()].speed.get() * left / self.slowdown(host, processes)
+    }
+
+    /// Returns the time that `work` would take on a host that executes no other process of the application, given the external
+    /// load of the host.
     pub fn execution_time(&self, work: Instructions, host: HostId) -> Seconds {
-        let left = (1.0 - self.external_load[host.index()]).max(1e-9);
-        let speed = self.platform.hosts[host.index()].speed.get() * left;
-        Seconds::of(work.get() * self.cycles_per_instruction / speed)
+        Seconds::of(work.get() * self.cycles_per_instruction / self.process_speed(host, 1.0))
     }
 }
 
 /// Helpers for the tests of policies.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
-    use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};
+    use super::{Bytes, ExternalLoad, HostId, Measures, Platform, Seconds, Time, View};
 
     /// Creates a view of the first superstep for tests, in which the hosts have no load and the processes have no memory.
     pub fn test_view<'a>(
@@ -170,7 +217,7 @@ pub mod testing {
             placement,
             measurements: measures,
             process_memory: vec![Bytes::default(); placement.len()].leak(),
-            external_load: vec![0.0; platform.hosts.len()].leak(),
+            external_load: vec![ExternalLoad::default(); platform.hosts.len()].leak(),
             cycles_per_instruction: 1.0,
             executes_migrations: true,
             messages: &[],
@@ -191,8 +238,8 @@ mod tests {
     fn work_takes_its_cycles_over_what_others_leave() {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let at = platform.host_named("n-0").unwrap(); // 1.5 GHz
-        let mut load = vec![0.0; platform.hosts.len()];
-        load[at.index()] = 0.5;
+        let mut load = vec![ExternalLoad::default(); platform.hosts.len()];
+        load[at.index()] = ExternalLoad::reserved(0.5);
         let (measures, placement) = (Measures::default(), [at]);
         let view = View {
             external_load: &load,
@@ -201,6 +248,13 @@ mod tests {
         };
         let time = view.execution_time(Instructions::of(1e9), at);
         assert_eq!(time, Seconds::of(4.0));
+        // Half of 1.5 GHz for one of 2 processes beside other work for 2 cores, on 1 core: a quarter of the core each.
+        load[at.index()].busy_cores = 2.0;
+        let view = View {
+            external_load: &load,
+            ..view
+        };
+        assert_eq!(view.process_speed(at, 2.0), 1.5e9 * 0.5 / 4.0);
     }
 
     /// A policy that uses the defaults for its seed and its memory.

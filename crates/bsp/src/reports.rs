@@ -24,8 +24,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    measures::{Measures, Traffic, resize_and_fill},
-    policy::View,
+    measures::{Measures, Traffic},
+    policy::{ExternalLoad, View},
 };
 use migsim_base::{
     error::Problem,
@@ -135,9 +135,8 @@ impl ViewConfig {
 struct SuperstepReport {
     measurements: Measures,
     messages: Vec<Message>,
-    /// External load of each host at the end of the superstep, as a fraction of the speed of the host; empty unless the policy
-    /// receives loads averaged or late.
-    host_loads: Vec<f64>,
+    /// External load of each host at the end of the superstep; empty unless the policy receives loads averaged or late.
+    host_loads: Vec<ExternalLoad>,
 }
 
 /// The stored reports of the latest supersteps, and the measurements that the policy receives according to these reports.
@@ -147,9 +146,8 @@ pub(super) struct ReportHistory {
     seed: u64,
     past_reports: VecDeque<SuperstepReport>,
     visible_measurements: Measures,
-    /// External load of each host in the last report about the host that was not lost, as a fraction of the speed of the host;
-    /// empty before the first rescheduling call.
-    last_reported_loads: Vec<f64>,
+    /// External load of each host in the last report about the host that was not lost; empty before the first rescheduling call.
+    last_reported_loads: Vec<ExternalLoad>,
 }
 
 impl ReportHistory {
@@ -172,7 +170,7 @@ impl ReportHistory {
 
     /// Stores the reports of the superstep that has just ended. `loads` are the external loads of the hosts; they are empty if
     /// loads are not needed.
-    pub(super) fn record_reports(&mut self, view: &View<'_>, loads: Vec<f64>) {
+    pub(super) fn record_reports(&mut self, view: &View<'_>, loads: Vec<ExternalLoad>) {
         let processes = view.processes();
         let mut random = Stream::for_superstep(
             self.seed,
@@ -263,27 +261,33 @@ impl ReportHistory {
         &mut self,
         superstep: usize,
         varying: impl Iterator<Item = usize>,
-        measured: &mut [f64],
+        measured: &mut [ExternalLoad],
     ) {
         if self.needs_loads() {
             let count = self.visible_reports().count() as f64;
             for (host, load) in measured.iter_mut().enumerate() {
-                let loads = self
-                    .visible_reports()
-                    .filter_map(|one| one.host_loads.get(host));
-                *load = loads.sum::<f64>() / count.max(1.0);
+                let mean = |part: fn(&ExternalLoad) -> f64| {
+                    let loads = self
+                        .visible_reports()
+                        .filter_map(|one| one.host_loads.get(host));
+                    loads.map(part).sum::<f64>() / count.max(1.0)
+                };
+                *load = ExternalLoad {
+                    reserved: mean(|load| load.reserved),
+                    busy_cores: mean(|load| load.busy_cores),
+                };
             }
         }
         let mut random =
             Stream::for_superstep(self.seed, StreamPurpose::LoadReports, superstep as u64);
         let is_first = self.last_reported_loads.is_empty();
         if is_first {
-            resize_and_fill(&mut self.last_reported_loads, measured.len(), 0.0);
+            self.last_reported_loads = vec![ExternalLoad::default(); measured.len()];
         }
         for host in varying {
             let (factor, is_lost) = self.config.draw_report_error(&mut random);
             if is_first || !is_lost {
-                self.last_reported_loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
+                self.last_reported_loads[host] = measured[host].scaled(factor);
             }
             measured[host] = self.last_reported_loads[host];
         }

@@ -9,13 +9,14 @@ use super::{
     reports::ReportHistory,
     world::RunState,
 };
-use crate::{Decision, Gather, Policy, PrescribedMigration, View};
+use crate::{Decision, ExternalLoad, Gather, Policy, PrescribedMigration, View};
 use migsim_base::{
     error::{Error, Problem, catch_panic},
     random::{Stream, StreamPurpose},
     units::{Bytes, HostId, ProcessId, Seconds},
 };
 use migsim_engine::AvailabilityIntervalStart;
+use migsim_platform::{Host, Platform};
 
 pub(super) struct Rescheduling<'a> {
     /// The policy of the run; `None` if the caller of the run decides at each barrier.
@@ -24,8 +25,8 @@ pub(super) struct Rescheduling<'a> {
     /// The decision of the caller for the rescheduling call that is due; `None` if there is no such call or a policy decides.
     caller_decision: Option<Decision>,
     random: Stream,
-    /// External load of each host, as the fraction of its speed that other programs use.
-    external_load: Vec<f64>,
+    /// External load of each host.
+    external_load: Vec<ExternalLoad>,
     /// The hosts whose speed varies, each with its availability at the last rescheduling call, from which the mean since that
     /// call is computed.
     varying_hosts: Vec<(HostId, AvailabilityIntervalStart)>,
@@ -62,7 +63,7 @@ impl<'a> Rescheduling<'a> {
             between: Between::Nothing,
             caller_decision: None,
             random: Stream::new(world.setup.seed, StreamPurpose::PolicyDecisions),
-            external_load: vec![0.0; platform.hosts.len()],
+            external_load: constant_loads(platform),
             varying_hosts: hosts
                 .filter(varies)
                 .map(|host| (host, AvailabilityIntervalStart::default()))
@@ -162,10 +163,9 @@ impl<'a> Rescheduling<'a> {
         };
         let mut loads = Vec::new();
         if reports.needs_loads() {
-            loads.resize(self.external_load.len(), 0.0);
+            loads = constant_loads(world.setup.platform);
             for (host, _) in &self.varying_hosts {
-                let left = world.engine.available_fraction(*host)?;
-                loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
+                loads[host.index()] = ExternalLoad::from_state(world.engine.load_state(*host)?);
             }
         }
         reports.record_reports(&world.exact_view(&self.external_load), loads);
@@ -230,7 +230,7 @@ impl<'a> Rescheduling<'a> {
     /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
     ///
     /// # Errors
-    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::available_fraction`]).
+    /// The load of a host has changed too often since it was last updated ([`migsim_engine::Simulation::load_state`]).
     pub(super) fn policy_view<'v>(
         &'v mut self,
         world: &'v mut RunState<'a>,
@@ -310,11 +310,11 @@ impl<'a> Rescheduling<'a> {
     fn measure_external_loads(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying_hosts {
-            let left = match world.setup.runtime.load {
-                LoadMeasure::SinceCall => engine.mean_availability(*host, *mark)?,
-                LoadMeasure::Present => engine.available_fraction(*host)?,
+            let state = match world.setup.runtime.load {
+                LoadMeasure::SinceCall => engine.mean_load_state(*host, *mark)?,
+                LoadMeasure::Present => engine.load_state(*host)?,
             };
-            self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
+            self.external_load[host.index()] = ExternalLoad::from_state(state);
         }
         if let Some(reports) = &mut self.reports {
             let varying = self.varying_hosts.iter().map(|(host, _)| host.index());
@@ -322,6 +322,15 @@ impl<'a> Rescheduling<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns the external load of each host apart from what varies.
+fn constant_loads(platform: &Platform) -> Vec<ExternalLoad> {
+    let load = |host: &Host| ExternalLoad {
+        busy_cores: host.busy_cores,
+        ..ExternalLoad::default()
+    };
+    platform.hosts.iter().map(load).collect()
 }
 
 /// Calls the policy.

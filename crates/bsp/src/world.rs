@@ -11,7 +11,7 @@ use super::{
     record::{RunOutcome, SentMessages, SuperstepTimes},
     reports::ViewConfig,
 };
-use crate::{Measures, Plan, ProcessClusterTable, View, Workload};
+use crate::{ExternalLoad, Measures, Plan, ProcessClusterTable, View, Workload};
 use migsim_base::{
     error::{Error, InternalFault},
     units::{Bytes, HostId, ProcessId, Seconds, Time},
@@ -287,7 +287,7 @@ impl<'a> RunState<'a> {
         self.setup.scenario == Scenario::Iii && !self.is_last_superstep()
     }
 
-    pub(super) fn exact_view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
+    pub(super) fn exact_view<'v>(&'v self, external_load: &'v [ExternalLoad]) -> View<'v> {
         View {
             platform: self.setup.platform,
             network: &self.setup.network,

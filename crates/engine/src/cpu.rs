@@ -1,7 +1,8 @@
 //! Hosts: the executions (computations of processes) on a host share the cores of the host equally.
 //!
-//! With speed s (the present speed, which the profile of the host may reduce), c cores and n executions, each execution
-//! progresses at `s · min(1, c/n)`. Since all executions of a host progress at the same rate, it suffices to store one attained
+//! With speed s (the present speed, which the profile of the host may reduce), c cores, n executions, and other work that keeps L
+//! cores busy, each execution progresses at `s · min(1, c / (n + L))`: the system divides the cores equally among all that is
+//! ready to run, and nothing runs on more than one core. Since all executions of a host progress at the same rate, it suffices to store one attained
 //! service V \[instructions\] per host. An execution that starts at service V with work w ends when the service reaches V + w.
 //! Cost: O(log n) to insert an execution, and one event per host.
 
@@ -24,7 +25,10 @@ struct Execution<T> {
 pub(super) struct Cpu<T> {
     /// Nominal speed of a core \[instructions/s\].
     core_speed: f64,
-    available_fraction: f64,
+    /// Available fraction of the speed.
+    available: Level,
+    /// Number of cores that other work keeps busy.
+    busy_cores: Level,
     core_count: f64,
     /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
     /// equations of the module \[instructions\].
@@ -35,43 +39,91 @@ pub(super) struct Cpu<T> {
     /// service, an execution that started later comes first, since executions are removed from the end of the list.
     executions: Vec<Execution<T>>,
     end_event: Option<EventKey>,
-    /// Integral of the available fraction of the speed over time \[s\], from the start of the run to the time up to which the
-    /// fraction has been integrated.
-    availability_integral: f64,
-    /// Absolute time up to which the available fraction of the speed has been integrated \[s\].
-    availability_integrated_until: f64,
+}
+
+/// A quantity of a host that changes over time, and its integral over time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    value: f64,
+    /// Integral of the value from the start of the run to the time up to which the value has been integrated \[s\].
+    integral: f64,
+    /// Absolute time up to which the value has been integrated \[s\].
+    integrated_until: f64,
+}
+
+impl Level {
+    fn new(value: f64) -> Self {
+        Self {
+            value,
+            ..Self::default()
+        }
+    }
+
+    /// Integrates the value up to the absolute time `absolute` \[s\], and changes it.
+    #[inline]
+    fn integrate_and_set(&mut self, absolute: f64, value: f64) {
+        self.integral = self.integral_until(absolute);
+        self.integrated_until = absolute;
+        self.value = value;
+    }
+
+    fn integral_until(&self, absolute: f64) -> f64 {
+        self.integral + self.value * (absolute - self.integrated_until)
+    }
+}
+
+/// What a host leaves to the application, apart from its nominal speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum HostQuantity {
+    /// The available fraction of the speed.
+    Available,
+    /// The number of cores that other work keeps busy.
+    BusyCores,
 }
 
 impl<T: Copy> Cpu<T> {
     pub(super) fn new(host: &Host) -> Self {
         Self {
             core_speed: host.speed.get(),
-            available_fraction: 1.0,
+            available: Level::new(1.0),
+            busy_cores: Level::new(host.busy_cores),
             core_count: f64::from(host.cores),
             attained_service: 0.0,
             last_update_time: 0.0,
             executions: Vec::new(),
             end_event: None,
-            availability_integral: 0.0,
-            availability_integrated_until: 0.0,
         }
     }
 
-    /// Makes these the idle processors of another host, at local time 0; their memory is used again.
-    pub(super) fn reset_for(&mut self, host: &Host, available_fraction: f64) {
+    /// Makes these idle processors like those of `other`, at local time 0; their memory is used again.
+    pub(super) fn reset_like<O>(&mut self, other: &Cpu<O>) {
         self.executions.clear();
         *self = Self {
+            core_speed: other.core_speed,
+            available: other.available,
+            busy_cores: other.busy_cores,
+            core_count: other.core_count,
             executions: std::mem::take(&mut self.executions),
-            available_fraction,
-            ..Self::new(host)
+            attained_service: 0.0,
+            last_update_time: 0.0,
+            end_event: None,
         };
     }
 
     /// Returns the speed at which each execution on the host progresses \[instructions/s\].
     fn execution_rate(&self) -> f64 {
-        self.core_speed
-            * self.available_fraction
-            * (self.core_count / self.executions.len() as f64).min(1.0)
+        let running = self.executions.len() as f64 + self.busy_cores.value;
+        self.core_speed * self.available.value * (self.core_count / running).min(1.0)
+    }
+
+    /// Returns the speed at which an execution progresses that is alone on the host \[instructions/s\].
+    #[inline]
+    pub(super) fn speed_of_one(&self) -> f64 {
+        let speed = self.core_speed * self.available.value;
+        if self.busy_cores.value <= 0.0 {
+            return speed;
+        }
+        speed * (self.core_count / (1.0 + self.busy_cores.value)).min(1.0)
     }
 
     fn advance_to(&mut self, now: f64) {
@@ -127,19 +179,18 @@ impl<T: Copy> Cpu<T> {
         }
     }
 
-    /// Changes the available fraction of the host's speed at the local time `now` \[s\].
-    pub(super) fn set_available_fraction(&mut self, available: f64, now: f64) {
+    /// Changes a quantity of the host at the local time `now` \[s\].
+    pub(super) fn set_quantity(&mut self, quantity: HostQuantity, value: f64, now: f64) {
         self.advance_to(now);
-        self.available_fraction = available;
+        self.level_mut(quantity).value = value;
     }
 
-    /// Integrates the available fraction of the host's speed up to the absolute time `absolute` \[s\], and changes it.
     #[inline]
-    fn integrate_and_set_available_fraction(&mut self, absolute: f64, available: f64) {
-        self.availability_integral +=
-            self.available_fraction * (absolute - self.availability_integrated_until);
-        self.availability_integrated_until = absolute;
-        self.available_fraction = available;
+    fn level_mut(&mut self, quantity: HostQuantity) -> &mut Level {
+        match quantity {
+            HostQuantity::Available => &mut self.available,
+            HostQuantity::BusyCores => &mut self.busy_cores,
+        }
     }
 }
 
@@ -200,34 +251,38 @@ impl<T: Copy> Cpus<T> {
         schedule_next_end(cpu, host, events);
     }
 
-    /// Changes the available fraction of a host's speed to `available`, at an instant given both as local time `now` \[s\] and as
-    /// absolute time `absolute` \[s\].
+    /// Changes a quantity of a host to `value`, at an instant given both as local time `now` \[s\] and as absolute time `absolute`
+    /// \[s\].
     #[inline]
-    pub(super) fn set_available_fraction(
+    pub(super) fn set_quantity(
         &mut self,
         host: HostId,
-        available: f64,
+        (quantity, value): (HostQuantity, f64),
         (now, absolute): (f64, f64),
         events: &mut EventList<T>,
     ) {
         let cpu = &mut self.cpus[host.index()];
         cpu.advance_to(now);
-        cpu.integrate_and_set_available_fraction(absolute, available);
+        cpu.level_mut(quantity).integrate_and_set(absolute, value);
         if cpu.end_event.is_some() || !cpu.executions.is_empty() {
             schedule_next_end(cpu, host, events);
         }
     }
 
-    /// Returns a function that changes the available fraction of the speed of an idle host. The arguments of the function are the
-    /// absolute time of the change \[s\] and the new fraction.
-    pub(super) fn availability_setter_if_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
+    /// Returns a function that changes a quantity of an idle host. The arguments of the function are the absolute time of the
+    /// change \[s\] and the new value.
+    pub(super) fn setter_if_idle(
+        &mut self,
+        host: usize,
+        quantity: HostQuantity,
+    ) -> impl FnMut(f64, f64) + '_ {
         let cpu = &mut self.cpus[host];
-        |absolute, available| {
+        move |absolute, value| {
             debug_assert!(
                 cpu.executions.is_empty() && cpu.end_event.is_none(),
                 "it is idle"
             );
-            cpu.integrate_and_set_available_fraction(absolute, available);
+            cpu.level_mut(quantity).integrate_and_set(absolute, value);
         }
     }
 
@@ -235,16 +290,21 @@ impl<T: Copy> Cpus<T> {
         !self.cpus[host].executions.is_empty()
     }
 
-    pub(super) fn available_fraction(&self, host: usize) -> f64 {
-        self.cpus[host].available_fraction
+    pub(super) fn cpu(&self, host: HostId) -> &Cpu<T> {
+        &self.cpus[host.index()]
     }
 
-    /// Returns the integral over time \[s\] of the available fraction of a host's speed, from the start of the run to the
-    /// absolute time `absolute` \[s\].
-    pub(super) fn availability_integral(&self, host: usize, absolute: f64) -> f64 {
+    /// Returns the available fraction of the speed of a host and the number of its busy cores.
+    pub(super) fn load_state(&self, host: usize) -> [f64; 2] {
         let cpu = &self.cpus[host];
-        cpu.availability_integral
-            + cpu.available_fraction * (absolute - cpu.availability_integrated_until)
+        [cpu.available.value, cpu.busy_cores.value]
+    }
+
+    /// Returns the integrals over time \[s\] of the available fraction of a host's speed and of the number of its busy cores, from
+    /// the start of the run to the absolute time `absolute` \[s\].
+    pub(super) fn load_integrals(&self, host: usize, absolute: f64) -> [f64; 2] {
+        let cpu = &self.cpus[host];
+        [cpu.available, cpu.busy_cores].map(|level| level.integral_until(absolute))
     }
 
     /// Returns the hosts that have executions although their speed is zero at the present time, so that no execution can end.

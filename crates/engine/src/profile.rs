@@ -7,13 +7,13 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::clock::Clock;
+use super::{clock::Clock, cpu::HostQuantity};
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChangingQuantity {
-    Speed(HostId),
+    Host(HostId, HostQuantity),
     /// The capacity of the link \[B/s\].
     Bandwidth(LinkId),
     /// The latency of the link \[s\].
@@ -24,7 +24,7 @@ pub(crate) enum ChangingQuantity {
 pub(crate) struct CapacityChange {
     /// Absolute time of the change \[s\], from which the new value applies.
     pub time: f64,
-    /// The speed, bandwidth or latency that changes.
+    /// The quantity of a host, the bandwidth or the latency that changes.
     pub changing_quantity: ChangingQuantity,
     /// The value after the change, in the unit of the quantity that changes.
     pub new_value: f64,
@@ -34,8 +34,9 @@ pub(crate) struct CapacityChange {
 #[derive(Clone, Debug)]
 pub(crate) struct CapacitySchedule {
     varying_capacities: Vec<VaryingCapacity>,
-    /// For each host, the index of its speed in the list of varying capacities; `NONE` if the speed does not vary.
-    speed_index_of_host: Vec<u32>,
+    /// For each host, the indices of its availability and its busy cores in the list of varying capacities; `NONE` if a quantity
+    /// does not vary.
+    indices_of_host: Vec<[u32; 2]>,
     /// For each link, the index of its bandwidth in the list of varying capacities, or `NONE`; empty if no bandwidth varies.
     bandwidth_index_of_link: Vec<u32>,
     awake_capacities: BinaryHeap<Reverse<(u64, u32)>>,
@@ -59,6 +60,9 @@ enum ChangeSource {
 
 const NO_CAPACITY: u32 = u32::MAX;
 
+/// The quantities of a host, in the order of their indices.
+const HOST_QUANTITIES: [HostQuantity; 2] = [HostQuantity::Available, HostQuantity::BusyCores];
+
 impl ChangingQuantity {
     /// Whether changes of this quantity may be postponed while no activity uses the host or link.
     fn may_changes_be_postponed(self) -> bool {
@@ -67,9 +71,10 @@ impl ChangingQuantity {
 }
 
 impl ChangeSource {
-    fn from_host(host: &Host) -> Option<Self> {
-        match (&host.speed_profile, &*host.loads) {
-            (Some(profile), []) => Some(Self::Profile(profile.steps())),
+    fn from_host(host: &Host, quantity: HostQuantity) -> Option<Self> {
+        match (quantity, &host.speed_profile, &*host.loads) {
+            (HostQuantity::BusyCores, ..) => host.busy_cores_over_time().map(Self::Generated),
+            (_, Some(profile), []) => Some(Self::Profile(profile.steps())),
             _ => host.availability_over_time().map(Self::Generated),
         }
     }
@@ -163,15 +168,18 @@ impl CapacitySchedule {
     pub(crate) fn new(platform: &Platform) -> Self {
         let mut changes = Self::from_varying_capacities(Vec::new());
         changes
-            .speed_index_of_host
-            .resize(platform.hosts.len(), NO_CAPACITY);
+            .indices_of_host
+            .resize(platform.hosts.len(), [NO_CAPACITY; 2]);
         for (index, host) in platform.hosts.iter().enumerate() {
-            if let Some(course) = ChangeSource::from_host(host) {
-                changes.speed_index_of_host[index] = to_u32(changes.varying_capacities.len());
-                let target = ChangingQuantity::Speed(HostId::from_index(index));
-                changes
-                    .varying_capacities
-                    .push(VaryingCapacity::new(target, course));
+            for quantity in HOST_QUANTITIES {
+                if let Some(course) = ChangeSource::from_host(host, quantity) {
+                    changes.indices_of_host[index][quantity as usize] =
+                        to_u32(changes.varying_capacities.len());
+                    let target = ChangingQuantity::Host(HostId::from_index(index), quantity);
+                    changes
+                        .varying_capacities
+                        .push(VaryingCapacity::new(target, course));
+                }
             }
         }
         for (index, link) in platform.links.iter().enumerate() {
@@ -222,7 +230,7 @@ impl CapacitySchedule {
     fn from_varying_capacities(varying: Vec<VaryingCapacity>) -> Self {
         Self {
             varying_capacities: varying,
-            speed_index_of_host: Vec::new(),
+            indices_of_host: Vec::new(),
             bandwidth_index_of_link: Vec::new(),
             awake_capacities: BinaryHeap::new(),
         }
@@ -287,17 +295,17 @@ impl CapacitySchedule {
         });
     }
 
-    /// Applies the due changes of the speed of a sleeping host by calling `take(time, value)` for each. Applies at most `most`
+    /// Applies the due changes of a quantity of a sleeping host by calling `take(time, value)` for each. Applies at most `most`
     /// changes, and returns their number.
     #[inline]
     pub(crate) fn apply_due_changes_of_host(
         &mut self,
-        host: HostId,
+        (host, quantity): (HostId, HostQuantity),
         most: u64,
         is_due: impl Fn(f64) -> bool,
         mut take: impl FnMut(f64, f64),
     ) -> u64 {
-        let place = self.speed_index_of_host[host.index()] as usize;
+        let place = self.indices_of_host[host.index()][quantity as usize] as usize;
         let Some(varying) = self
             .varying_capacities
             .get_mut(place)
@@ -347,20 +355,39 @@ impl CapacitySchedule {
         change.map_or(Ok(None), |change| change.ok_or(TooManyChanges).map(Some))
     }
 
-    /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if the speed does not change any more.
+    /// Returns the absolute time of the next change of a quantity of a host \[s\]; infinite if none changes any more.
     pub(crate) fn next_change_time_of_host(&self, host: HostId) -> f64 {
-        self.next_change_time_of_capacity(self.speed_index_of_host[host.index()])
+        let [available, busy] = self.indices_of_host[host.index()];
+        let time = self.next_change_time_of_capacity(available);
+        time.min(self.next_change_time_of_capacity(busy))
     }
 
-    /// Returns the future changes of a host's speed that have already been computed, and the absolute time up to which this list
-    /// is complete \[s\]. Each change is an absolute time \[s\] and the fraction of the speed that is available from then on.
+    /// Returns the future changes of the quantities of a host that have already been computed, in the order of their times, and
+    /// the absolute time up to which this list is complete \[s\]. Each change is an absolute time \[s\], the quantity, and its
+    /// value from then on.
     pub(crate) fn computed_changes_of_host(
         &self,
         host: HostId,
-    ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
-        let varying = self
-            .varying_capacities
-            .get(self.speed_index_of_host[host.index()] as usize);
+    ) -> (impl Iterator<Item = (f64, HostQuantity, f64)> + '_, f64) {
+        let [available, busy] = self.indices_of_host[host.index()];
+        let (available, until) = self.computed_changes(available);
+        let (busy, busy_until) = self.computed_changes(busy);
+        let (mut available, mut busy) = (available.peekable(), busy.peekable());
+        let changes = std::iter::from_fn(move || {
+            let time = |next: Option<&(f64, f64)>| next.map_or(f64::INFINITY, |next| next.0);
+            let is_busy = time(busy.peek()) < time(available.peek());
+            let (quantity, next) = if is_busy {
+                (HostQuantity::BusyCores, busy.next())
+            } else {
+                (HostQuantity::Available, available.next())
+            };
+            next.map(|(time, value)| (time, quantity, value))
+        });
+        (changes, until.min(busy_until))
+    }
+
+    fn computed_changes(&self, place: u32) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
+        let varying = self.varying_capacities.get(place as usize);
         let next = varying.map(|varying| (varying.next_change_time, varying.next_value));
         let next = next.filter(|next| next.0.is_finite());
         let (mut steps, mut ahead, mut until) = (None, &[][..], f64::INFINITY);
@@ -393,7 +420,9 @@ impl CapacitySchedule {
 
     /// Wakes a host, so that changes of its speed are returned when their time has come.
     pub(crate) fn wake_host(&mut self, host: HostId) {
-        self.wake_capacity_if_asleep(self.speed_index_of_host[host.index()]);
+        for place in self.indices_of_host[host.index()] {
+            self.wake_capacity_if_asleep(place);
+        }
     }
 
     /// Wakes a link, so that changes of its bandwidth are returned when their time has come.

@@ -15,7 +15,7 @@ use super::{
     activity::{ActivityEvent, MessageOptions},
     clock::{Clock, last_simultaneous_time},
     connections::MessageEnds,
-    cpu::Cpus,
+    cpu::{Cpus, HostQuantity},
     event::{Event, EventList},
     model::NetworkModel,
     profile::{CapacityChange, CapacitySchedule, ChangingQuantity},
@@ -396,13 +396,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let until = last_simultaneous_time(clock.local_time());
         let is_due = |date| clock.to_local(date) <= until;
         let most = self.max_unused_changes;
-        let take = self.cpus.availability_setter_if_idle(host.index());
-        let count = self.capacity_schedule.apply_due_changes_of_host(
-            host,
-            most.saturating_add(1),
-            is_due,
-            take,
-        );
+        let mut count = 0;
+        for quantity in [HostQuantity::Available, HostQuantity::BusyCores] {
+            count += self.capacity_schedule.apply_due_changes_of_host(
+                (host, quantity),
+                most.saturating_add(1),
+                is_due,
+                self.cpus.setter_if_idle(host.index(), quantity),
+            );
+        }
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
@@ -442,39 +444,38 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
-    /// vary.
+    /// Returns the means from the time of `since` until now of the available fraction of a host's speed and of the number of cores
+    /// that other work keeps busy; 1 and the busy cores of the whole run if no time has passed.
     ///
     /// # Errors
-    /// There are too many changes of the speed to apply in reasonable time.
-    pub fn mean_availability(
+    /// There are too many changes of the host to apply in reasonable time.
+    pub fn mean_load_state(
         &mut self,
         host: HostId,
         since: AvailabilityIntervalStart,
-    ) -> Result<f64, Error> {
+    ) -> Result<[f64; 2], Error> {
         let now = self.start_availability_interval(host)?;
         let duration = now.start_time - since.start_time;
-        Ok(if duration > 0.0 {
-            (now.availability_integral - since.availability_integral) / duration
-        } else {
-            1.0
-        })
+        if duration <= 0.0 {
+            return Ok([1.0, self.platform.hosts[host.index()].busy_cores]);
+        }
+        Ok([0, 1].map(|at| (now.integrals[at] - since.integrals[at]) / duration))
     }
 
-    /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary.
+    /// Returns the fraction of a host's speed that is available at the present time, and the number of cores that other work keeps
+    /// busy.
     ///
     /// # Errors
-    /// As [`Self::mean_availability`].
-    pub fn available_fraction(&mut self, host: HostId) -> Result<f64, Error> {
+    /// As [`Self::mean_load_state`].
+    pub fn load_state(&mut self, host: HostId) -> Result<[f64; 2], Error> {
         self.apply_due_speed_changes(host)?;
-        Ok(self.cpus.available_fraction(host.index()))
+        Ok(self.cpus.load_state(host.index()))
     }
 
-    /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
-    /// availability of the host.
+    /// Returns the start of an interval at the present time, from which [`Self::mean_load_state`] later computes the means.
     ///
     /// # Errors
-    /// As [`Self::mean_availability`].
+    /// As [`Self::mean_load_state`].
     pub fn start_availability_interval(
         &mut self,
         host: HostId,
@@ -483,7 +484,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let start_time = self.now().get();
         Ok(AvailabilityIntervalStart {
             start_time,
-            availability_integral: self.cpus.availability_integral(host.index(), start_time),
+            integrals: self.cpus.load_integrals(host.index(), start_time),
         })
     }
 
@@ -543,7 +544,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     fn apply_next_change(&mut self) {
         let is_needed = |target| match target {
-            ChangingQuantity::Speed(host) => self.cpus.is_busy(host.index()),
+            ChangingQuantity::Host(host, _) => self.cpus.is_busy(host.index()),
             ChangingQuantity::Bandwidth(link) | ChangingQuantity::Latency(link) => {
                 self.network.network_state().is_link_used(link.index())
             }
@@ -555,7 +556,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     fn apply_capacity_change(&mut self, change: CapacityChange) {
         let is_new = match change.changing_quantity {
-            ChangingQuantity::Speed(_) => true,
+            ChangingQuantity::Host(..) => true,
             ChangingQuantity::Bandwidth(link) => {
                 self.capacity_and_latency(link).0 != change.new_value
             }
@@ -573,14 +574,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             self.changed_links.push(link);
         }
         match change.changing_quantity {
-            ChangingQuantity::Speed(host) => {
+            ChangingQuantity::Host(host, quantity) => {
                 let dates = (self.clock.local_time(), change.time);
-                self.cpus.set_available_fraction(
-                    host,
-                    change.new_value,
-                    dates,
-                    &mut self.event_list,
-                );
+                let change = (quantity, change.new_value);
+                self.cpus
+                    .set_quantity(host, change, dates, &mut self.event_list);
             }
             ChangingQuantity::Bandwidth(link) => {
                 self.network.set_capacity(
@@ -602,12 +600,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 }
 
-/// Start of an interval over which the availability of a host is averaged: a time, and the integral of the availability up to
-/// this time.
+/// Start of an interval over which the load state of a host is averaged: a time, and the integrals up to this time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AvailabilityIntervalStart {
     start_time: f64,
-    availability_integral: f64,
+    integrals: [f64; 2],
 }
 
 #[cfg(test)]

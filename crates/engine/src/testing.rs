@@ -22,6 +22,8 @@ pub fn single_cluster_platform(speeds: &[f64], bandwidth: f64, latency: f64) -> 
         memory: None,
         speed_profile: None,
         loads: Vec::new(),
+        busy_cores: 0.0,
+        other_work: Vec::new(),
     };
     let link = |index: usize| Link {
         name: format!("l{index}"),

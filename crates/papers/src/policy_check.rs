@@ -12,7 +12,7 @@ use migsim_base::{
     random::{Stream, StreamPurpose},
     units::{Bytes, BytesPerSecond, HostId, Instructions, Seconds, Time},
 };
-use migsim_bsp::{Measures, Policy, Traffic, View};
+use migsim_bsp::{ExternalLoad, Measures, Policy, Traffic, View};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Profile};
 use migsim_policies::{MigBsp2007, MigBsp2007Config};
@@ -116,7 +116,7 @@ impl PolicyRun {
                 placement: &placement,
                 measurements: &measures,
                 process_memory: &memory,
-                external_load: &vec![0.0; platform.hosts.len()],
+                external_load: &vec![ExternalLoad::default(); platform.hosts.len()],
                 cycles_per_instruction: 1.0,
                 executes_migrations: false,
                 messages: &[],

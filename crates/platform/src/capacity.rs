@@ -1,22 +1,25 @@
-//! Computes the available capacity of a host or link over time: its profile, reduced by background load.
+//! Computes the available capacity of a host or link over time, and the number of cores that other work keeps busy.
 //!
 //! ```text
-//! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
+//! capacity(t)   = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
+//! busy cores(t) = L_0 + L_1(t) + L_2(t) + ...
 //! ```
 //! base(t) is the value of the profile of the host or link at time t, or the nominal capacity if the host or link has no profile.
-//! `u_1(t)`, `u_2(t)`, ... are the shares of the capacity that the background loads take at time t. The factors are multiplied in
-//! this order, so that a load yields bit for bit the same capacity as a profile whose values are these products.
+//! `u_1(t)`, `u_2(t)`, ... are the shares of the capacity that the background loads reserve at time t. The factors are multiplied in
+//! this order, so that a load yields bit for bit the same capacity as a profile whose values are these products. `L_0` is the
+//! number of cores that constant loads keep busy, and `L_1(t)`, `L_2(t)`, ... those of the loads that vary.
 
 use std::{fmt, sync::Arc};
 
 use super::profile::{BufferedSteps, Profile};
 use migsim_base::error::Error;
 
-/// A background load on a host or link: other users take part of the capacity, in the same way in every run.
+/// A background load on a host or link, which is the same in every run.
 pub trait BackgroundLoad: fmt::Debug + Send + Sync {
-    /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) that begin at
-    /// the start of the run. Each share is above 0 and at most 1, and holds until the time of the next step.
-    fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps>;
+    /// Returns steps (time \[s\], value) that begin at the start of the run; each value holds until the time of the next step. The
+    /// value is the share of the capacity that a reservation leaves to the application, above 0 and at most 1, or the number of
+    /// cores that other work keeps busy.
+    fn steps(&self) -> Box<dyn BufferedSteps>;
 
     /// Returns the error of a wrong step that was read; the load ends before this step.
     fn fault(&self) -> Option<Error> {
@@ -24,12 +27,13 @@ pub trait BackgroundLoad: fmt::Debug + Send + Sync {
     }
 }
 
-/// Available capacity of a host or link over time: the product of the base capacity and the share that each background load
-/// leaves.
+/// Available capacity of a host or link over time, or the number of its busy cores: the product or the sum of a base value and
+/// the values of the background loads.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
-    /// Factors of the product: the base capacity, followed by the share that each background load leaves to the application.
+    /// The base value, followed by the value of each background load.
     factors: Vec<CapacityFactor>,
+    is_sum: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -62,11 +66,12 @@ impl Capacity {
         let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn BufferedSteps>);
         let shares = loads
             .iter()
-            .map(|load| CapacityFactor::new(1.0, Some(load.remaining_capacity_shares())));
+            .map(|load| CapacityFactor::new(1.0, Some(load.steps())));
         Self {
             factors: std::iter::once(CapacityFactor::new(nominal, base))
                 .chain(shares)
                 .collect(),
+            is_sum: false,
         }
     }
 
@@ -79,10 +84,28 @@ impl Capacity {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
-            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => {
-                Some(load.remaining_capacity_shares())
-            }
+            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => Some(load.steps()),
             _ => Some(Box::new(Self::new(nominal, profile, loads))),
+        }
+    }
+
+    /// Returns the changes of the number of busy cores over time; `None` if `constant` cores are busy for the whole run.
+    pub(super) fn busy_core_changes(
+        constant: f64,
+        loads: &[Arc<dyn BackgroundLoad>],
+    ) -> Option<Box<dyn BufferedSteps>> {
+        let busy = loads
+            .iter()
+            .map(|load| CapacityFactor::new(0.0, Some(load.steps())));
+        match loads {
+            [] => None,
+            [load] if constant <= 0.0 => Some(load.steps()),
+            _ => Some(Box::new(Self {
+                factors: std::iter::once(CapacityFactor::new(constant, None))
+                    .chain(busy)
+                    .collect(),
+                is_sum: true,
+            })),
         }
     }
 }
@@ -102,14 +125,18 @@ impl Iterator for Capacity {
             .iter()
             .filter_map(|part| part.next_time_and_value);
         let date = dates.map(|step| step.0).reduce(f64::min)?;
-        let mut capacity = 1.0;
+        let mut capacity = if self.is_sum { 0.0 } else { 1.0 };
         for part in &mut self.factors {
             if let Some((_, value)) = part.next_time_and_value.filter(|step| step.0 <= date) {
                 part.current_value = value;
                 part.next_time_and_value =
                     part.changes_after_next.as_mut().and_then(Iterator::next);
             }
-            capacity *= part.current_value;
+            if self.is_sum {
+                capacity += part.current_value;
+            } else {
+                capacity *= part.current_value;
+            }
         }
         Some((date, capacity))
     }
@@ -129,7 +156,7 @@ mod tests {
     }
 
     impl BackgroundLoad for Written {
-        fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
+        fn steps(&self) -> Box<dyn BufferedSteps> {
             Box::new(self.0.iter().copied())
         }
     }
@@ -152,5 +179,9 @@ mod tests {
         assert_eq!(read.collect::<Vec<_>>(), expected[1..]);
         assert_eq!(copy.collect::<Vec<_>>(), expected[1..]);
         assert!(Capacity::capacity_changes(1.0, None, &[]).is_none());
+        // The busy cores add up: 2 for the whole run, and those of two loads.
+        let busy: Vec<_> = Capacity::busy_core_changes(2.0, &loads).unwrap().collect();
+        assert_eq!(busy, [(0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (3.0, 3.5)]);
+        assert!(Capacity::busy_core_changes(2.0, &[]).is_none());
     }
 }

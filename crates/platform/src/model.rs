@@ -73,15 +73,33 @@ pub struct Host {
     pub memory: Option<Bytes>,
     /// Profile of the available fraction of the nominal speed over time; `None` if the host has no profile.
     pub speed_profile: Option<Profile>,
-    /// Background loads on the host. Each load takes a share of the speed that the profile and the earlier loads in this list
-    /// leave.
+    /// Reservations on the host that vary over time. Each takes a share of the speed that the profile and the earlier loads in
+    /// this list leave, whatever runs on the host.
     pub loads: Vec<Arc<dyn BackgroundLoad>>,
+    /// Number of cores that other work keeps busy for the whole run; it shares the cores with the processes of the application
+    /// ([`Self::slowdown`]).
+    pub busy_cores: f64,
+    /// Other work that varies over time; each load keeps further cores busy.
+    pub other_work: Vec<Arc<dyn BackgroundLoad>>,
 }
 
 impl Host {
-    /// Whether the speed of the host changes over time.
+    /// Whether what the host leaves to the application changes over time: its speed, or the other work on it.
     pub fn speed_varies(&self) -> bool {
-        self.speed_profile.is_some() || !self.loads.is_empty()
+        self.speed_profile.is_some() || !self.loads.is_empty() || !self.other_work.is_empty()
+    }
+
+    /// Returns the factor by which each of `processes` processes of the application is slower than with a core of its own, while
+    /// other work keeps `busy_cores` cores busy: `max(1, (p + L) / c)`. The system shares its c cores equally among all that is
+    /// ready to run, and nothing gets more than one core.
+    pub fn slowdown(&self, processes: f64, busy_cores: f64) -> f64 {
+        ((processes + busy_cores) / f64::from(self.cores)).max(1.0)
+    }
+
+    /// Returns the number of cores that other work keeps busy over time, as steps (time \[s\], cores); `None` if it is always
+    /// [`Self::busy_cores`].
+    pub fn busy_cores_over_time(&self) -> Option<Box<dyn BufferedSteps>> {
+        Capacity::busy_core_changes(self.busy_cores, &self.other_work)
     }
 
     /// Returns the available fraction of the nominal speed of the host over time, as steps (time \[s\], fraction); `None` if the
@@ -518,7 +536,7 @@ impl Platform {
         let mut loads = self
             .hosts
             .iter()
-            .flat_map(|host| &host.loads)
+            .flat_map(|host| host.loads.iter().chain(&host.other_work))
             .chain(of_links);
         loads.find_map(|load| load.fault())
     }

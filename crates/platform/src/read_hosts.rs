@@ -217,6 +217,8 @@ impl PlatformLoader<'_> {
                     memory: group.memory,
                     speed_profile,
                     loads: Vec::new(),
+                    busy_cores: 0.0,
+                    other_work: Vec::new(),
                 },
             }
         };

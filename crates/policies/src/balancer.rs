@@ -235,14 +235,24 @@ fn build_instance<'i>(
 ) -> Instance<'i> {
     let platform = view.platform;
     let reference = platform.hosts[0].speed.get();
-    let speed = |host: &HostId| {
-        let left = (1.0 - view.external_load[host.index()]).max(1e-9);
-        platform.hosts[host.index()].speed.get() * left / reference
+    let mut residents = vec![0_u32; platform.hosts.len()];
+    for host in view.placement {
+        residents[host.index()] += 1;
+    }
+    // What a core does for the application while each core has a process, or as many as now if these are more: n processes
+    // beside L busy cores get n / (n + L) of the cores.
+    let core_speed = |host: HostId| {
+        let count = f64::from(residents[host.index()].max(platform.hosts[host.index()].cores));
+        let load = view.external_load[host.index()];
+        let left = (1.0 - load.reserved).max(1e-9) / (1.0 + load.busy_cores / count);
+        platform.hosts[host.index()].speed.get() * left
     };
+    let speed = |host: &HostId| core_speed(*host) / reference;
     let speeds: Vec<f64> = cores.hosts_by_core.iter().map(speed).collect();
     let on_cores = cores.cores_of_processes(platform, view.placement);
     let alone = |process: usize| {
-        view.execution_time(window.predicted_work(process), view.placement[process])
+        let cycles = window.predicted_work(process).get() * view.cycles_per_instruction;
+        Seconds::of(cycles / core_speed(view.placement[process]))
     };
     let mut background = vec![Seconds::default(); speeds.len()];
     let mut pinned = vec![Bytes::default(); platform.hosts.len()];

@@ -52,8 +52,8 @@ pub use migsim_bsp::resize_and_fill;
 #[cfg(test)]
 use migsim_bsp::testing;
 pub use migsim_bsp::{
-    CallProcedure, Candidate, Decision, Explain, Gather, Measures, Migration, Never, Policy,
-    ProcessClusterTable, Traffic, View,
+    CallProcedure, Candidate, Decision, Explain, ExternalLoad, Gather, Measures, Migration, Never,
+    Policy, ProcessClusterTable, Traffic, View,
 };
 pub use migsim_strategies as strategy;
 pub use probe::{BarrierProbe, SharedSnapshot};

@@ -32,8 +32,8 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
             ..testing::test_view(&platform, &placement, &measures)
         };
         let load = f64::from(number) / 10.0;
-        let mut loads = vec![0.0; platform.hosts.len()];
-        loads[1] = load;
+        let mut loads = vec![ExternalLoad::default(); platform.hosts.len()];
+        loads[1] = ExternalLoad::reserved(load);
         reports.record_reports(&view, loads.clone());
         reports.degrade_loads(view.superstep, std::iter::once(1), &mut loads);
         let view = reports.degrade_view(view);
@@ -43,7 +43,7 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
             view.measurements.work[0].get(),
             view.measurements.computation_times[0].get()
         );
-        seen.push((of(&view.measurements.work), [bytes, 0.0], loads[1]));
+        seen.push((of(&view.measurements.work), [bytes, 0.0], loads[1].reserved));
     }
     seen
 }

@@ -33,7 +33,7 @@ use crate::{
     checks::InvariantViolation,
     clock::last_simultaneous_time,
     connections::MessageEnds,
-    cpu::Cpu,
+    cpu::{Cpu, HostQuantity},
     model::NetworkModel,
     profile::BandwidthChanges,
     transport::{LinkState, NetworkState},
@@ -283,7 +283,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             evaluated: Evaluated { computed, .. },
             ..
         } = direct;
-        let hosts = &self.platform.hosts;
         computed.clear();
         computed.extend(
             activities
@@ -291,8 +290,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 .iter()
                 .enumerate()
                 .map(|(process, host)| {
-                    let speed = hosts[host.index()].speed.get()
-                        * self.cpus.available_fraction(host.index());
+                    let speed = self.cpus.cpu(*host).speed_of_one();
                     activities.cycles(process) / speed + activities.begin(process)
                 }),
         );
@@ -311,10 +309,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             computations.extend(group.iter().map(computation));
             computations.retain(|one| one.1 > 0.0);
             computations.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let available = self.cpus.available_fraction(host.index());
-            cpu.reset_for(&hosts[host.index()], available);
+            cpu.reset_like(self.cpus.cpu(host));
             let (changes, known) = self.capacity_schedule.computed_changes_of_host(host);
-            let changes = changes.map(|(time, value)| (self.clock.to_local(time), value));
+            let changes =
+                changes.map(|(time, quantity, value)| (self.clock.to_local(time), quantity, value));
             let last = compute_ends_on_host(cpu, computations, changes, computed);
             last.is_some_and(|last| last < self.clock.to_local(known))
         });
@@ -426,12 +424,12 @@ fn has_capacity_everywhere(platform: &Platform, links: &[LinkState]) -> bool {
         && links.iter().all(|link| link.bandwidth > 0.0)
 }
 
-/// Computes when computations on one host, sorted by their begin, end, while the available fraction of its speed changes at the
-/// given times \[s\]. Returns the time of the last end, or `None` if some computation does not end.
+/// Computes when computations on one host, sorted by their begin, end, while quantities of the host change at the given times
+/// \[s\]. Returns the time of the last end, or `None` if some computation does not end.
 fn compute_ends_on_host(
     cpu: &mut Cpu<u32>,
     computations: &[(f64, f64, u32)],
-    changes: impl Iterator<Item = (f64, f64)>,
+    changes: impl Iterator<Item = (f64, HostQuantity, f64)>,
     computed: &mut [f64],
 ) -> Option<f64> {
     let mut changes = changes.take(MAX_SPEED_CHANGES + 1).peekable();
@@ -444,10 +442,10 @@ fn compute_ends_on_host(
         if end.is_none() && begin.is_none() {
             return Some(last);
         }
-        if let Some((time, available)) =
+        if let Some((time, quantity, value)) =
             changes.next_if(|change| change.0 < next.min(begin.unwrap_or(f64::INFINITY)))
         {
-            cpu.set_available_fraction(available, time);
+            cpu.set_quantity(quantity, value, time);
             count += 1;
             if count >= MAX_SPEED_CHANGES {
                 return None;

@@ -208,8 +208,8 @@ fn a_host_that_has_slept_has_the_speed_of_the_date() {
     assert_eq!(run_to_end(&mut simulation), [('b', 2.875)]);
     let since_start = AvailabilityIntervalStart::default();
     // 1 s of 0.5, 1 s of 0.25, 0.875 s of 1.
-    let mean = simulation.mean_availability(HostId(0), since_start);
-    assert_eq!(mean.unwrap(), 1.625 / 2.875);
+    let mean = simulation.mean_load_state(HostId(0), since_start);
+    assert_eq!(mean.unwrap(), [1.625 / 2.875, 0.0]);
     // The next change is known, whether the host is asleep or not.
     let mut settle = |host| simulation.settle_capacities(&[HostId(host)]).unwrap().0;
     assert_eq!((settle(0), settle(1)), (9.0, f64::INFINITY));
@@ -347,7 +347,8 @@ fn over_no_time_a_host_was_available() {
     platform.hosts[0].speed_profile = Some(profile);
     let mut simulation = Simulation::<char>::new(&platform, NetworkModel::default());
     let mark = simulation.start_availability_interval(HostId(0)).unwrap();
-    assert_eq!(simulation.mean_availability(HostId(0), mark).unwrap(), 1.0);
+    let mean = simulation.mean_load_state(HostId(0), mark);
+    assert_eq!(mean.unwrap(), [1.0, 0.0]);
 }
 
 #[test]

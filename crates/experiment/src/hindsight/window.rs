@@ -29,7 +29,7 @@ pub(super) struct SuperstepWindow<'w> {
     /// Work \[instructions\] in each sampled superstep (outer index) of each process (inner index).
     process_work_by_sample: Vec<Vec<f64>>,
     supersteps_per_sample: f64,
-    /// Speed of a core of each host under its present background load \[instructions/s\].
+    /// Speed of a core of each host that present reservations leave \[instructions/s\].
     core_speeds: Vec<f64>,
     /// Index of the host of each process in the placement that is being improved.
     host_of_process: Vec<usize>,
@@ -65,7 +65,7 @@ impl<'w> SuperstepWindow<'w> {
             view,
             supersteps_per_sample: range.len() as f64 / count.max(1) as f64,
             core_speeds: all
-                .map(|(host, load)| host.speed.get() * (1.0 - load).max(1e-9))
+                .map(|(host, load)| host.speed.get() * (1.0 - load.reserved).max(1e-9))
                 .collect(),
             processes_on_host: vec![0; view.platform.hosts.len()],
             host_work_by_sample: vec![vec![0.0; view.platform.hosts.len()]; count],
@@ -156,10 +156,12 @@ impl<'w> SuperstepWindow<'w> {
         hosts
     }
 
-    /// Computes the total speed \[instructions/s\] of the cores of a host that are busy when `residents` processes run on it.
+    /// Computes the total speed \[instructions/s\] of `residents` processes on a host beside its present other work.
     fn busy_cores_speed(&self, host: usize, residents: usize) -> f64 {
-        let cores = self.view.platform.hosts[host].cores as usize;
-        self.core_speeds[host] * cores.min(residents.max(1)) as f64
+        let count = residents.max(1) as f64;
+        let cores = f64::from(self.view.platform.hosts[host].cores);
+        let others = self.view.external_load[host].busy_cores;
+        self.core_speeds[host] * count.min(cores * (count / (count + others)))
     }
 
     /// Finds the three hosts that need the most time to compute the given work per host \[instructions\], and returns their

@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Load, LoadOptions, MAX_LOAD,
+    Load, LoadOptions,
     constant::ConstantConfig,
     range::{MAX_DURATION, ParameterChecks},
     sampled::periodic_steps,
@@ -44,8 +44,8 @@ use migsim_base::{
 pub struct ArConfig {
     /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
-    /// Mean of the load before clipping, as a share of the host or link; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Mean of the load before clipping, as a share of the host or link; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub mean: f64,
     /// Standard deviation of the load before clipping, as a share of the host or link; from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
@@ -55,8 +55,8 @@ pub struct ArConfig {
     pub hurst: f64,
     /// Longest time constant of the autoregressive processes whose sum is the load; at least `period`.
     pub memory: Seconds,
-    /// Maximum of the load, to which larger values are clipped; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Maximum of the load, to which larger values are clipped; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub most: f64,
 }
 

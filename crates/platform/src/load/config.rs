@@ -7,7 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Entry, Load, Table, scaled::ScaledLoad};
+use super::{Entry, Load, MAX_LOAD, Table, Values, scaled::ScaledLoad};
 use migsim_base::{
     document,
     error::{Error, Problem},
@@ -24,8 +24,8 @@ use migsim_base::{
 pub enum LoadKey {
     /// One load, given by the keys `kind` and `on` and the parameters of the kind.
     One(Map<String, Value>),
-    /// Several loads; if they apply to the same host or link, the shares of the capacity that they leave to the application are
-    /// multiplied.
+    /// Several loads; if they apply to the same host or link, the cores that they keep busy add up, and the shares of the capacity
+    /// that reservations leave are multiplied.
     Several(Vec<Map<String, Value>>),
 }
 
@@ -33,7 +33,7 @@ pub enum LoadKey {
 ///
 /// ```
 /// use migsim_platform::load::Loads;
-/// let key = serde_json::from_value(serde_json::json!({ "kind": "constant", "load": 0.25, "on": "Aquario" })).unwrap();
+/// let key = serde_json::from_value(serde_json::json!({ "kind": "constant", "load": 0.25, "on": "Aquario", "values": "reserved" })).unwrap();
 /// let mut platform = migsim_platform::open("ufrgs")?.platform;
 /// let before = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
 /// Loads::read(&migsim_platform::load::standard(), Some(&key))?.put_on(&mut platform, 1)?;
@@ -68,6 +68,11 @@ impl Default for On {
 }
 
 impl On {
+    /// Whether the load applies to all links and to nothing else.
+    fn is_links(&self) -> bool {
+        self.names() == ["links"]
+    }
+
     /// Returns the names of clusters, hosts and links as written in the experiment, including the words `hosts` and `links`.
     pub(super) fn names(&self) -> &[String] {
         match self {
@@ -86,6 +91,8 @@ pub(super) struct LoadSpec {
     /// Hosts and links to which the load applies, as written in the experiment.
     pub targets: On,
     pub load: Arc<dyn Load>,
+    /// Meaning of the values of the load on hosts.
+    pub values: Values,
     keys_with_defaults: Value,
 }
 
@@ -175,7 +182,8 @@ impl Loads {
         let mut notes: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for spec in &self.load_specs {
             let file = spec.source_name();
-            for (count, what) in spec.load.notes() {
+            let is_reserved = spec.values == Values::Reserved || spec.targets.is_links();
+            for (count, what) in spec.load.notes(is_reserved) {
                 notes.entry(what).or_default().insert(file, count);
             }
         }
@@ -208,6 +216,8 @@ impl Loads {
     }
 }
 
+const VALUES: &str = "values";
+
 fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<LoadSpec, Error> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
@@ -225,8 +235,29 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
         Some(on) => document::from_value(&on, "on")?,
     };
     let entry = table.find(&kind)?;
+    let has_own_values = entry.parameters().iter().any(|one| one.name == VALUES);
+    let given = keys.get(VALUES).filter(|_| !has_own_values).cloned();
+    let mut values = Values::default();
+    if let Some(given) = given {
+        values = document::from_value(&given, VALUES)?;
+        keys.remove(VALUES);
+    }
     let (load, own) = entry.catch_panic(|| entry.create_load(&Value::Object(keys)))?;
-    let mut resolved = json!({ "kind": entry.name, "on": on });
+    let values = load.values().unwrap_or(values);
+    let most = if values == Values::Reserved {
+        MAX_LOAD
+    } else {
+        values.most()
+    };
+    if let Some(value) = load
+        .constant_value()
+        .filter(|value| !(0.0..=most).contains(value))
+    {
+        let problem = Problem::new(format!("the load is {value}, not from 0 to {most}"));
+        let hint = "write a share of the cores such as 0.5, or add `values=load-average` for a number of busy cores";
+        return Err(problem.hint(hint).into());
+    }
+    let mut resolved = json!({ "kind": entry.name, "on": on, VALUES: values });
     if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {
         all.extend(rest);
     }
@@ -235,6 +266,7 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
         kind: entry.name,
         targets: on,
         load,
+        values,
         keys_with_defaults: resolved,
     })
 }
@@ -253,8 +285,12 @@ fn with_load_key_prefix(key: &str, problem: Problem) -> Problem {
 /// Returns the JSON Schema of the key `load`: one load or a list of loads, each of a kind in `table`.
 pub fn load_key_schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
     let places = generator.subschema_for::<On>().to_value();
+    let values = generator.subschema_for::<Values>().to_value();
     let kind = |entry: &Entry, keys: Value| {
-        let own = json!({ "kind": { "const": entry.name }, "on": places });
+        let mut own = json!({ "kind": { "const": entry.name }, "on": places });
+        if !entry.parameters().iter().any(|one| one.name == VALUES) {
+            own[VALUES] = values.clone();
+        }
         json!({ "title": entry.name, "description": entry.summary, "properties": own, "allOf": [keys] })
     };
     let kinds: Vec<Value> = table
@@ -262,8 +298,8 @@ pub fn load_key_schema(table: &Table, generator: &mut SchemaGenerator) -> Value 
         .map(|entry| kind(entry, entry.options_schema(generator).to_value()))
         .collect();
     json!({
-        "description": "Background load of hosts and links: one load, or a list; several loads on one host or link multiply the shares \
-        that they leave.",
+        "description": "Background load of hosts and links: one load, or a list; the cores that several loads on one host keep busy add up, and \
+        the shares that reservations leave multiply.",
         "anyOf": [{ "type": "null" }, { "type": "object", "anyOf": kinds }, { "type": "array", "items": { "type": "object", "anyOf": kinds } }],
     })
 }

@@ -1,11 +1,11 @@
-//! `constant`: a load that never changes. The speeds and bandwidths of the platform are reduced by this load before the run.
+//! `constant`: a load that never changes. It is part of the platform from before the run.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Load, LoadOptions, MAX_LOAD, range::ParameterChecks};
+use super::{Load, LoadOptions, MAX_LOAD_AVERAGE, range::ParameterChecks};
 use crate::Steps;
 use migsim_base::{error::Error, random::Stream};
 
@@ -13,8 +13,9 @@ use migsim_base::{error::Error, random::Stream};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConstantConfig {
-    /// Share of the host or link that other users take; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Share of the host or link that other users take, from 0 to 1; or with `values=load-average`, the number of cores that other
+    /// work keeps busy.
+    #[schemars(range(min = 0, max = MAX_LOAD_AVERAGE))]
     pub load: f64,
 }
 
@@ -27,7 +28,7 @@ impl Default for ConstantConfig {
 impl LoadOptions for ConstantConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         ParameterChecks::default()
-            .check_load("load", self.load)
+            .check_number("load", self.load, &(0.0..=MAX_LOAD_AVERAGE))
             .into_result()?;
         Ok(Arc::new(self))
     }
@@ -38,7 +39,7 @@ impl Load for ConstantConfig {
         Box::new(std::iter::once((0.0, self.load)))
     }
 
-    fn constant_share(&self) -> Option<f64> {
+    fn constant_value(&self) -> Option<f64> {
         Some(self.load)
     }
 

@@ -1,9 +1,11 @@
-//! Draws and stores the share of a host or link that a load leaves to the application over time, as steps: times, each with the
-//! share from then on. The steps are drawn once and shared by all scenarios and all runs of a sweep.
+//! Draws and stores what a load takes of a host or link over time, as steps: times, each with the value from then on. The steps are
+//! drawn once and shared by all scenarios and all runs of a sweep.
 //!
 //! ```text
 //! drawn steps:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read, as far as the memory for steps suffices
-//! share in a step = 1 - load
+//! value of a step = 1 - load       for a reservation: the share of the capacity that is left
+//!                 = load · c       for other work with this utilisation of c cores: the number of busy cores
+//!                 = load           for other work with this load average
 //! ```
 //! A run that reads stored blocks needs no random numbers. If the memory for stored blocks is used up, a run generates all steps
 //! again from the beginning, and stores only the steps of the present block. Block sizes are the same in both cases, because the
@@ -15,7 +17,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use super::{Load, MAX_LOAD};
+use super::{Load, MAX_LOAD, Values};
 use crate::{BufferedSteps, Steps};
 use migsim_base::{error::catch_panic, random::Stream};
 
@@ -41,19 +43,38 @@ impl StepBudget {
     }
 }
 
-/// Steps that are drawn and stored together: for each step, the time \[s\] and the share of the capacity that the load leaves
-/// from then on.
+/// Steps that are drawn and stored together: for each step, the time \[s\] and its value.
 type StepBlock = Arc<[(f64, f64)]>;
 
 fn steps_in_block(number: usize) -> usize {
     8 << number.min(4)
 }
 
-/// A background load on one host or link, its stream of random numbers, and the shares of the capacity drawn so far. All runs
-/// read the same object.
+/// What the values of a load on a host or link mean.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meaning {
+    pub values: Values,
+    /// Number of cores of the host.
+    pub cores: f64,
+}
+
+impl Meaning {
+    /// Converts a load to the value of a step.
+    pub(super) fn value_of(self, load: f64) -> f64 {
+        match self.values {
+            Values::Utilisation => load * self.cores,
+            Values::LoadAverage => load,
+            Values::Reserved => 1.0 - load.min(MAX_LOAD),
+        }
+    }
+}
+
+/// A background load on one host or link, its stream of random numbers, and the steps drawn so far. All runs read the same
+/// object.
 #[derive(Debug)]
 pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
+    meaning: Meaning,
     initial_random: Stream,
     budget: StepBudget,
     stored_steps: Mutex<Drawn>,
@@ -68,9 +89,15 @@ struct Drawn {
 }
 
 impl DrawnLoad {
-    pub(super) fn new(load: &Arc<dyn Load>, random: Stream, room: &StepBudget) -> Self {
+    pub(super) fn new(
+        load: &Arc<dyn Load>,
+        meaning: Meaning,
+        random: Stream,
+        room: &StepBudget,
+    ) -> Self {
         Self {
             load: Arc::clone(load),
+            meaning,
             initial_random: random,
             budget: room.clone(),
             stored_steps: Mutex::default(),
@@ -94,7 +121,7 @@ impl DrawnLoad {
         }
     }
 
-    /// Returns a generator of the shares that the load leaves to the application; the generator starts at the first step.
+    /// Returns a generator of the steps of the load; the generator starts at the first step.
     fn step_generator(&self) -> Box<dyn Steps> {
         let loads = catch_panic(|| self.load.steps(self.initial_random.clone()));
         let loads = loads.map_err(|text| {
@@ -102,6 +129,7 @@ impl DrawnLoad {
         });
         Box::new(CheckedSteps {
             steps: loads.ok(),
+            meaning: self.meaning,
             last_time: 0.0,
             steps_at_last_time: 0,
             fault: Arc::clone(&self.fault),
@@ -131,11 +159,11 @@ impl DrawnLoad {
 /// Maximum number of steps of a load at one time; a load whose times converge would never end.
 const MAX_STEPS_AT_A_TIME: usize = 1_000;
 
-/// The shares that the steps of a load leave to the application. They are checked, since the load may be a user's own; they end
-/// at the first wrong step.
+/// The steps of a load. They are checked, since the load may be a user's own; they end at the first wrong step.
 #[derive(Debug)]
 struct CheckedSteps {
     steps: Option<Box<dyn Steps>>,
+    meaning: Meaning,
     last_time: f64,
     steps_at_last_time: usize,
     fault: Arc<OnceLock<String>>,
@@ -158,9 +186,10 @@ impl Iterator for CheckedSteps {
 
 impl CheckedSteps {
     fn check(&mut self, (time, load): (f64, f64)) -> Result<(f64, f64), String> {
-        if !(0.0..=MAX_LOAD).contains(&load) {
+        let most = self.meaning.values.most();
+        if !(0.0..=most).contains(&load) {
             return Err(format!(
-                "its value at {time} s is {load}, not from 0 to {MAX_LOAD}"
+                "its value at {time} s is {load}, not from 0 to {most}"
             ));
         }
         let last = self.last_time;
@@ -180,7 +209,7 @@ impl CheckedSteps {
             ));
         }
         self.last_time = time;
-        Ok((time, 1.0 - load))
+        Ok((time, self.meaning.value_of(load)))
     }
 }
 
@@ -282,6 +311,10 @@ mod tests {
 
     #[test]
     fn readers_get_the_steps_of_the_load_from_stored_and_own_blocks() {
+        let meaning = Meaning {
+            values: Values::Reserved,
+            cores: 1.0,
+        };
         for count in [0, 1, 2, 6, 7, 300] {
             let load: Arc<dyn Load> = Arc::new(Drawing(count));
             let random = || Stream::for_object(1, StreamPurpose::HostLoad, "a host");
@@ -291,6 +324,7 @@ mod tests {
             for room in [0, 7, 8, 24, 100, 1000] {
                 let course = Arc::new(DrawnLoad::new(
                     &load,
+                    meaning,
                     random(),
                     &StepBudget::with_steps(room),
                 ));

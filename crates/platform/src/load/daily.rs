@@ -1,7 +1,7 @@
 //! `daily`: a load that varies with the time of day.
 //!
 //! ```text
-//! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), clipped to the range from 0 to 0.99
+//! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), clipped to the range from 0 to 1
 //! ```
 //! u(k) is the load in the k-th period of length Δ (`period`): the share of the host or link that other users take. `start` is
 //! the time of day at which the run begins, `peak` the time of day of the largest load. The shift is drawn once for each host,
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Load, LoadOptions, MAX_LOAD,
+    Load, LoadOptions,
     constant::ConstantConfig,
     range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD},
     sampled::periodic_steps,
@@ -34,11 +34,11 @@ pub struct DailyConfig {
     pub period: Seconds,
     /// Length of a day, after which the load repeats.
     pub day: Seconds,
-    /// Mean load over a day, as a share of the host or link; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Mean load over a day, as a share of the host or link; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub mean: f64,
-    /// Difference between the largest load of a day and the mean load; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Difference between the largest load of a day and the mean load; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub amplitude: f64,
     /// Time of day of the largest load; at most `day`.
     pub peak: Seconds,
@@ -89,7 +89,7 @@ impl Load for DailyConfig {
         periodic_steps(self.period, move |index| {
             let time = index as f64 * config.period.get() + since_peak;
             let wave = round_portably((TAU * (time / config.day.get()).fract()).cos());
-            (config.mean + config.amplitude * wave).clamp(0.0, MAX_LOAD)
+            (config.mean + config.amplitude * wave).clamp(0.0, 1.0)
         })
     }
 

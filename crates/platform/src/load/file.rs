@@ -11,15 +11,18 @@
 //! 24                   with `period=5min,scale=percent`: one value per line, as in the traces of PlanetLab
 //! 23
 //! ```
-//! | `values` | the load u |
+//! | `values` | the load |
 //! | --- | --- |
-//! | `load` | the value |
-//! | `available` | 1 - value, as in the speed profiles of SimGrid |
-//! | `load-average` | value / (1 + value): a host that serves L other processes in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
+//! | `utilisation` | the value: the busy share of all cores |
+//! | `idle` | 1 - value, the busy share of all cores |
+//! | `load-average` | the value: the number of busy cores (Dinda measured such lengths of run queues) |
+//! | `reserved` | the value: the reserved share |
+//! | `available` | 1 - value, the reserved share, as in the speed profiles of SimGrid |
+//! | `reserved-load-average` | value / (1 + value), the reserved share: the rule of version 0.3, which the suite `lb-1` keeps |
 //!
 //! `scale: percent` divides the values by 100. `from: first` takes the first time in the file as the start of the run, which
-//! suits times since 1970 and is the default for dates. A load above `most` is clipped; if `most` has its default value, 0.99, a
-//! note reports the number of clipped loads. A value holds until the next one. The last value holds for ever unless the trace repeats (`repeat`, or
+//! suits times since 1970 and is the default for dates. A load above `most` is clipped. A reserved share above 0.99 counts as 0.99,
+//! with a note. A value holds until the next one. The last value holds for ever unless the trace repeats (`repeat`, or
 //! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift`, each host begins at a different time of the trace, drawn uniformly.
 
 mod built_in;
@@ -30,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Load, LoadOptions, MAX_LOAD,
+    Load, LoadOptions, MAX_LOAD, MAX_LOAD_AVERAGE, Values,
     lines::{
         LoadTable, VALUES_HINT, ValueHeadings, read_times_and_values, read_values_without_times,
     },
@@ -54,16 +57,22 @@ pub enum Format {
     Simgrid,
 }
 
-/// Meaning of the values in a trace of measured load.
+/// Meaning of the values in a trace of measured load. On links, each of them is the reserved share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Values {
-    /// The share of the host or link that other users take.
-    Load,
-    /// The share of the host or link that other users leave to the application.
-    Available,
-    /// The mean number of other processes that use the host.
+pub enum FileValues {
+    /// The share of all cores of the host that other work keeps busy.
+    Utilisation,
+    /// The share of all cores of the host that is idle, without the application.
+    Idle,
+    /// The mean number of other processes that run or wait for a core.
     LoadAverage,
+    /// The share of the host or link that is not there for the application, whatever runs.
+    Reserved,
+    /// The share of the host or link that is there for the application, whatever runs.
+    Available,
+    /// The mean number L of other processes, for which the share L / (1 + L) is reserved: the rule of version 0.3.
+    ReservedLoadAverage,
 }
 
 /// Unit of the values in a trace of measured load.
@@ -96,9 +105,9 @@ pub struct FileConfig {
     /// Format of the file. Default `csv` if the file name ends with `.csv` or `period` is given, otherwise `simgrid`.
     #[serde(default)]
     pub format: Option<Format>,
-    /// Meaning of the values in the file. Default `load` in CSV, and `available` in a profile of SimGrid.
+    /// Meaning of the values in the file. Default `utilisation` in CSV, and `available` in a profile of SimGrid.
     #[serde(default)]
-    pub values: Option<Values>,
+    pub values: Option<FileValues>,
     /// Name of the column with the values, in a CSV table with several columns. Default: the column named after the `values`, such
     /// as `load`, `idle` or `ldavg-1`, or the only column that has neither times nor hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,15 +129,20 @@ pub struct FileConfig {
     /// Whether each host begins at a different time of the trace, which is drawn uniformly from one repetition of the trace.
     #[serde(default)]
     pub shift: bool,
-    /// Maximum load, at which larger values are clipped; from 0 to 0.99.
-    #[serde(default = "most")]
-    #[schemars(range(min = 0, max = MAX_LOAD))]
-    pub most: f64,
+    /// Maximum load, at which larger values are clipped: a share, or a number of busy cores. Not clipped if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_LOAD_AVERAGE))]
+    pub most: Option<f64>,
 }
 
-/// Returns the default of the option `most`, the maximum load.
-fn most() -> f64 {
-    MAX_LOAD
+impl FileValues {
+    fn rule(self) -> Values {
+        match self {
+            Self::Utilisation | Self::Idle => Values::Utilisation,
+            Self::LoadAverage => Values::LoadAverage,
+            Self::Reserved | Self::Available | Self::ReservedLoadAverage => Values::Reserved,
+        }
+    }
 }
 
 impl FileConfig {
@@ -142,10 +156,10 @@ impl FileConfig {
 
     /// Returns the meaning of the values in the file: the value of the key `values`, or the default for the format if the key is
     /// absent.
-    fn values_or_default(&self) -> Values {
+    fn values_or_default(&self) -> FileValues {
         self.values.unwrap_or(match self.format_or_default() {
-            Format::Csv => Values::Load,
-            Format::Simgrid => Values::Available,
+            Format::Csv => FileValues::Utilisation,
+            Format::Simgrid => FileValues::Available,
         })
     }
 
@@ -159,22 +173,29 @@ impl FileConfig {
         };
         let share = value / whole;
         match self.values_or_default() {
-            Values::LoadAverage => Ok(share / (1.0 + share)),
+            FileValues::LoadAverage => Ok(share),
+            FileValues::ReservedLoadAverage => Ok(share / (1.0 + share)),
             _ if share > 1.0 => {
                 let message = format!("the value {value} is greater than {whole}, the full load");
                 Err(Problem::new(message).hint(hint))
             }
-            Values::Load => Ok(share),
-            Values::Available => Ok(1.0 - share),
+            FileValues::Utilisation | FileValues::Reserved => Ok(share),
+            FileValues::Idle | FileValues::Available => Ok(1.0 - share),
         }
     }
 
     /// Returns the headings that usually stand above the values of the file.
     fn usual_value_headings(&self) -> &'static [&'static str] {
         match self.values_or_default() {
-            Values::Load => &["load", "value", "usage", "utilization", "utilisation", "u"],
-            Values::Available => &["available", "availability", "idle", "value"],
-            Values::LoadAverage => &["ldavg-1", "load1", "load", "value"],
+            FileValues::Utilisation | FileValues::Reserved => {
+                &["load", "value", "usage", "utilization", "utilisation", "u"]
+            }
+            FileValues::Idle | FileValues::Available => {
+                &["available", "availability", "idle", "value"]
+            }
+            FileValues::LoadAverage | FileValues::ReservedLoadAverage => {
+                &["ldavg-1", "load1", "load", "value"]
+            }
         }
     }
 
@@ -217,11 +238,11 @@ impl FileConfig {
             Start::First => first.fold(f64::INFINITY, f64::min),
             Start::Zero => 0.0,
         };
-        let mut clipped = 0;
+        let mut above_most = 0;
         for (time, load) in table.steps_by_name.values_mut().flatten() {
             *time -= start;
-            clipped += usize::from(*load > self.most);
-            *load = load.min(self.most);
+            *load = self.most.map_or(*load, |most| load.min(most));
+            above_most += usize::from(*load > MAX_LOAD);
         }
         let period = self.repeat.map(Seconds::get).or(period);
         let profile = |(name, steps)| Ok((name, Profile::new(steps, period)?));
@@ -232,14 +253,18 @@ impl FileConfig {
                 .map(profile)
                 .collect::<Result<_, Problem>>()?,
             has_random_start: self.shift,
-            // A user who sets a lower bound expects clipping.
-            clipped_load_count: if self.most < MAX_LOAD { 0 } else { clipped },
+            values: self.values_or_default().rule(),
+            above_most_count: above_most,
             gap_count: table.gap_count,
         })
     }
 
     fn check_parameters(&self) -> Result<(), Error> {
-        let mut ranges = ParameterChecks::default().check_load("most", self.most);
+        let mut ranges = ParameterChecks::default();
+        if let Some(most) = self.most {
+            let range = 0.0..=self.values_or_default().rule().most();
+            ranges = ranges.check_number("most", most, &range);
+        }
         for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
             if let Some(value) = value {
                 ranges = ranges.check_duration(key, value, &(SHORTEST_PERIOD..=MAX_DURATION));
@@ -262,7 +287,10 @@ impl FileConfig {
             (
                 "scale",
                 self.scale == Some(Scale::Percent)
-                    && self.values_or_default() == Values::LoadAverage,
+                    && matches!(
+                        self.values_or_default(),
+                        FileValues::LoadAverage | FileValues::ReservedLoadAverage
+                    ),
                 "`scale` cannot be used with a load average, whose values are numbers of processes",
                 "leave out `scale`",
             ),
@@ -348,8 +376,9 @@ pub struct MeasuredLoad {
     profiles: BTreeMap<String, Profile>,
     /// Whether each host begins at a different time of the trace, drawn at random.
     has_random_start: bool,
-    /// Number of loads that were clipped at the maximum and are reported in a note.
-    clipped_load_count: usize,
+    values: Values,
+    /// Number of loads above the largest share that can be reserved.
+    above_most_count: usize,
     /// Number of fields without a value, which are reported in a note.
     gap_count: usize,
 }
@@ -393,6 +422,10 @@ impl Load for MeasuredLoad {
         Seconds::new(times.min_by(f64::total_cmp)?).filter(|_| !self.has_random_start)
     }
 
+    fn values(&self) -> Option<Values> {
+        Some(self.values)
+    }
+
     fn uses_seed(&self) -> bool {
         self.has_random_start
     }
@@ -401,10 +434,15 @@ impl Load for MeasuredLoad {
         Some((&self.trace_path, &self.file_sha256))
     }
 
-    fn notes(&self) -> Vec<(usize, &'static str)> {
-        let clipped = "above 0.99 count as 0.99, since a fully loaded host or link still works at 1/100 of its speed";
+    fn notes(&self, is_reserved: bool) -> Vec<(usize, &'static str)> {
+        let clipped = "above 0.99 count as 0.99, since a fully reserved host or link still works at 1/100 of its speed";
         let gaps = "that are missing are replaced by the values before them";
-        let notes = [(self.clipped_load_count, clipped), (self.gap_count, gaps)];
+        let above = if is_reserved {
+            self.above_most_count
+        } else {
+            0
+        };
+        let notes = [(above, clipped), (self.gap_count, gaps)];
         notes.into_iter().filter(|(count, _)| *count > 0).collect()
     }
 }

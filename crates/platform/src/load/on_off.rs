@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Load, LoadOptions, MAX_LOAD,
+    Load, LoadOptions,
     range::{MAX_DURATION, ParameterChecks},
 };
 use crate::Steps;
@@ -25,8 +25,8 @@ use migsim_base::{error::Error, random::Stream, units::Seconds};
 pub struct OnOffConfig {
     /// Time step of the load (Δ): the state changes only at multiples of Δ.
     pub period: Seconds,
-    /// Load while the host is busy, as a share of the host or link; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Load while the host is busy, as a share of the host or link; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub load: f64,
     /// Mean duration of the busy state; at least `period`.
     pub busy: Seconds,

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Load, MAX_LOAD,
+    Load, Values,
     config::{LoadSpec, Loads, On},
-    course::{DrawnLoad, StepBudget},
+    course::{DrawnLoad, Meaning, StepBudget},
 };
 use crate::{BackgroundLoad, BufferedSteps, Platform};
 use migsim_base::{
@@ -90,7 +90,7 @@ struct PlacedLoad {
 }
 
 impl BackgroundLoad for PlacedLoad {
-    fn remaining_capacity_shares(&self) -> Box<dyn BufferedSteps> {
+    fn steps(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.drawn.reader())
     }
 
@@ -119,7 +119,7 @@ impl Loads {
             });
             for (target, load) in parts {
                 let count = before.entry((spec.kind, target)).or_default();
-                let load = (spec.kind, &load, &room);
+                let load = (spec, &load, &room);
                 if let Err(problem) = apply_load(load, *count, target, platform, seed) {
                     problems.push(problem.key(format!("{}.on", spec.key)));
                     break;
@@ -136,18 +136,36 @@ impl Loads {
 }
 
 fn apply_load(
-    (kind, load, room): (&'static str, &Arc<dyn Load>, &StepBudget),
+    (spec, load, room): (&LoadSpec, &Arc<dyn Load>, &StepBudget),
     count: u32,
     target: LoadTarget,
     platform: &mut Platform,
     seed: u64,
 ) -> Result<(), Problem> {
-    if let Some(share) = load.constant_share() {
-        if !(0.0..=MAX_LOAD).contains(&share) {
-            let message = format!("the load `{kind}` is {share}, not from 0 to {MAX_LOAD}");
-            return Err(Problem::new(message).hint("correct the code of the load"));
+    let kind = spec.kind;
+    let meaning = match target {
+        LoadTarget::Host(index) => Meaning {
+            values: spec.values,
+            cores: f64::from(platform.hosts[index].cores),
+        },
+        LoadTarget::Link(index) if spec.values == Values::LoadAverage => {
+            let link = &platform.links[index].name;
+            let message = format!("a load average counts processes, but `{link}` is a link");
+            return Err(Problem::new(message).hint("leave out `values` for links"));
         }
-        return scale_capacity(target, platform, 1.0 - share);
+        LoadTarget::Link(_) => Meaning {
+            values: Values::Reserved,
+            cores: 1.0,
+        },
+    };
+    if let Some(load) = load.constant_value() {
+        match target {
+            LoadTarget::Host(index) if meaning.values != Values::Reserved => {
+                platform.hosts[index].busy_cores += meaning.value_of(load);
+            }
+            _ => scale_capacity(target, platform, meaning.value_of(load))?,
+        }
+        return Ok(());
     }
     let (name, purpose) = match target {
         LoadTarget::Host(index) => (&platform.hosts[index].name, StreamPurpose::HostLoad),
@@ -167,10 +185,13 @@ fn apply_load(
     let placed = Arc::new(PlacedLoad {
         kind,
         place: name.clone(),
-        drawn: Arc::new(DrawnLoad::new(load, random, room)),
+        drawn: Arc::new(DrawnLoad::new(load, meaning, random, room)),
     });
     match target {
-        LoadTarget::Host(index) => platform.hosts[index].loads.push(placed),
+        LoadTarget::Host(index) if meaning.values == Values::Reserved => {
+            platform.hosts[index].loads.push(placed);
+        }
+        LoadTarget::Host(index) => platform.hosts[index].other_work.push(placed),
         LoadTarget::Link(index) => platform.links[index].loads.push(placed),
     }
     Ok(())
@@ -219,7 +240,12 @@ mod tests {
     /// Returns the first availabilities of a host.
     fn first(platform: &Platform, name: &str) -> Vec<(f64, f64)> {
         let host = &platform.hosts[platform.host_named(name).unwrap().index()];
-        host.availability_over_time().unwrap().take(5).collect()
+        let steps = host.availability_over_time();
+        steps
+            .or_else(|| host.busy_cores_over_time())
+            .unwrap()
+            .take(5)
+            .collect()
     }
 
     #[test]
@@ -249,17 +275,27 @@ mod tests {
     }
 
     #[test]
-    fn equal_loads_on_one_host_are_independent_and_multiply() {
+    fn equal_reservations_on_one_host_are_independent_and_multiply() {
         let (mut one, mut two) = (open("ufrgs"), open("ufrgs"));
-        loads(json!({ "kind": "walk" }))
-            .put_on(&mut one, 1)
-            .unwrap();
-        loads(json!([{ "kind": "walk" }, { "kind": "walk" }]))
-            .put_on(&mut two, 1)
-            .unwrap();
+        let walk = json!({ "kind": "walk", "values": "reserved" });
+        loads(walk.clone()).put_on(&mut one, 1).unwrap();
+        loads(json!([walk, walk])).put_on(&mut two, 1).unwrap();
         let (single, double) = (first(&one, "Aquario-0"), first(&two, "Aquario-0"));
         for ((_, single), (_, double)) in single.iter().zip(&double) {
             assert!(double < single && *double != single * single);
+        }
+        // Other work adds up.
+        for (values, cores) in [("utilisation", 4.0), ("load-average", 1.0)] {
+            let mut platform = open("ufrgs");
+            platform.hosts[0].cores = 4;
+            let half = json!({ "kind": "constant", "load": 0.5, "values": values });
+            let on_off = json!({ "kind": "on-off", "load": 1, "busy": "1e9 s", "values": values });
+            let name = platform.hosts[0].name.clone();
+            loads(json!([half, on_off, half]))
+                .put_on(&mut platform, 1)
+                .unwrap();
+            assert_eq!(platform.hosts[0].busy_cores, cores);
+            assert_eq!(first(&platform, &name)[0].1, 2.0 * cores);
         }
     }
 
@@ -309,7 +345,7 @@ mod tests {
     #[test]
     fn loads_that_leave_nothing_are_refused_where_they_stand() {
         for on in ["hosts", "links"] {
-            let one = json!({ "kind": "constant", "load": 0.99, "on": on });
+            let one = json!({ "kind": "constant", "load": 0.99, "on": on, "values": "reserved" });
             // The share left is 1e-12 with 6 factors of 0.01; with 20 it is below the minimum bandwidth or speed.
             let stacked = |count: usize| loads(vec![one.clone(); count].into());
             stacked(6).put_on(&mut open("ufrgs"), 1).unwrap();

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use super::MAX_LOAD;
 pub(super) use crate::SHORTEST_PERIOD;
 use migsim_base::{
     error::{Error, Problem},
@@ -30,7 +29,7 @@ impl ParameterChecks {
 
     /// Checks that the number `value` of the parameter `key` is a load.
     pub(super) fn check_load(self, key: &str, value: f64) -> Self {
-        self.check_number(key, value, &(0.0..=MAX_LOAD))
+        self.check_number(key, value, &(0.0..=1.0))
     }
 
     /// Checks that the duration `value` of the parameter `key` lies in `range` \[s\].

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Load, LoadOptions, MAX_LOAD, range::ParameterChecks, sampled::periodic_steps};
+use super::{Load, LoadOptions, range::ParameterChecks, sampled::periodic_steps};
 use crate::Steps;
 use migsim_base::{
     error::{Error, Problem},
@@ -27,14 +27,14 @@ use migsim_base::{
 pub struct WalkConfig {
     /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
-    /// Maximum change of the load from one period to the next; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Maximum change of the load from one period to the next; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub step: f64,
-    /// Minimum load, the lower bound of the random walk; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Minimum load, the lower bound of the random walk; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub least: f64,
-    /// Maximum load, the upper bound of the random walk, greater than the minimum load; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MAX_LOAD))]
+    /// Maximum load, the upper bound of the random walk, greater than the minimum load; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub most: f64,
 }
 

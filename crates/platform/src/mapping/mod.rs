@@ -21,7 +21,7 @@ mod file;
 
 use std::{collections::BTreeMap, convert::Infallible, str::FromStr};
 
-use super::{Host, Platform};
+use super::{BufferedSteps, Host, Platform};
 use migsim_base::{
     error::{Error, Problem},
     units::{ClusterId, HostId},
@@ -202,16 +202,20 @@ impl Mapping {
     }
 }
 
-/// Returns the lasting speed of each host \[instructions/s\]; the nominal speeds if all hosts stand still.
+/// Returns the lasting speed of each host while each of its cores has a process \[instructions/s\]; the nominal speeds if all hosts stand still.
 fn lasting_speeds(platform: &Platform) -> Vec<f64> {
     let nominal = |host: &Host| host.speed.get();
-    let lasting = |host: &Host| {
-        let mut steps = host.availability_over_time();
-        let mut next = || steps.as_mut().and_then(Iterator::next);
-        match (next(), next()) {
-            (Some((time, share)), None) if time <= 0.0 => nominal(host) * share,
-            _ => nominal(host),
+    let lasting_value = |steps: Option<Box<dyn BufferedSteps>>, otherwise: f64| {
+        let mut steps = steps.into_iter().flatten();
+        match (steps.next(), steps.next()) {
+            (Some((time, value)), None) if time <= 0.0 => value,
+            _ => otherwise,
         }
+    };
+    let lasting = |host: &Host| {
+        let share = lasting_value(host.availability_over_time(), 1.0);
+        let busy = lasting_value(host.busy_cores_over_time(), host.busy_cores);
+        nominal(host) * share / host.slowdown(f64::from(host.cores), busy)
     };
     let speeds: Vec<f64> = platform.hosts.iter().map(lasting).collect();
     if speeds.iter().all(|speed| *speed <= 0.0) {

@@ -193,6 +193,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 memory: self.read_memory(node),
                 speed_profile: None,
                 loads: Vec::new(),
+                busy_cores: 0.0,
+                other_work: Vec::new(),
             },
         };
         let name = hosts.create_host(0).name;
@@ -381,6 +383,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             memory: None,
             speed_profile,
             loads: Vec::new(),
+            busy_cores: 0.0,
+            other_work: Vec::new(),
         };
         self.add_host(node, host, place);
         let links = [(up, "UP"), (down, "DOWN")].map(|(bandwidth, direction)| {

@@ -336,6 +336,8 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             memory: self.read_memory(node),
             speed_profile,
             loads: Vec::new(),
+            busy_cores: 0.0,
+            other_work: Vec::new(),
         };
         self.add_host(node, host, place);
         self.set_coordinates(node, place);

@@ -557,10 +557,8 @@ pub(super) fn select_candidates(
 /// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, divided among the
 /// processes on the host.
 fn present_speed(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
-    let at = view.placement[process].index();
-    let host = &view.platform.hosts[at];
-    let crowd = (f64::from(occupancy[at]) / f64::from(host.cores)).max(1.0);
-    host.speed.get() * (1.0 - view.external_load[at]) / crowd
+    let host = view.placement[process];
+    view.process_speed(host, f64::from(occupancy[host.index()]))
 }
 
 /// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it; `occupancy` is the number of
@@ -573,19 +571,17 @@ fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> 
             let hosts = cluster.hosts.start as usize..cluster.hosts.end as usize;
             let count = hosts.len() as f64;
             let clock = |host: usize| view.platform.hosts[host].speed.get();
-            let left = |host: usize| clock(host) * (1.0 - view.external_load[host]);
-            let crowd = |host: usize| {
-                let cores = f64::from(view.platform.hosts[host].cores);
-                (f64::from(occupancy[host] + 1) / cores).max(1.0)
+            let alone = |host: usize| view.process_speed(HostId::from_index(host), 1.0);
+            let shared = |host: usize| {
+                view.process_speed(HostId::from_index(host), f64::from(occupancy[host] + 1))
             };
-            let shared = |host: usize| left(host) / crowd(host);
             let power: f64 = match config.set_index {
                 SetIndex::MeanClock => hosts.map(clock).sum::<f64>() / count,
                 SetIndex::MeanFreePower => hosts.map(shared).sum::<f64>() / count,
                 SetIndex::FreePowerSum => hosts.map(shared).sum(),
                 SetIndex::BestFreeHost => hosts
                     .filter(|&host| occupancy[host] == 0)
-                    .map(left)
+                    .map(alone)
                     .fold(0.0, f64::max),
                 SetIndex::BestHost => hosts.map(shared).fold(0.0, f64::max),
             };

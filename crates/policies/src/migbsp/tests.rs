@@ -1,7 +1,7 @@
 //! Calls on the cluster of clusters of the papers, worked out by hand.
 
 use super::*;
-use crate::{Measures, testing::test_view};
+use crate::{ExternalLoad, Measures, testing::test_view};
 use migsim_base::{
     random::StreamPurpose,
     units::{Bytes, HostId, Instructions, Seconds},
@@ -47,7 +47,7 @@ fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decisi
     let LoadedPlatform { platform, .. } = open("ufrgs-sw").unwrap();
     let placement: Vec<HostId> = processes.iter().map(|process| HostId(process.0)).collect();
     let memory = vec![Bytes::default(); processes.len()];
-    let load = vec![0.0; platform.hosts.len()];
+    let load = vec![ExternalLoad::default(); platform.hosts.len()];
     let mut measures = Measures::default();
     for superstep in 0..8 {
         measures.clear(processes.len());
@@ -239,7 +239,7 @@ fn new_options_out_of_range_are_named() {
 fn moves_in_one_cluster(
     config: &MigBspConfig,
     placement: [u32; 2],
-    load: [f64; 3],
+    reserved: [f64; 3],
 ) -> Vec<(u32, u32)> {
     let platform = migsim_engine::testing::single_cluster_platform(&[1e9; 3], 1e6, 0.0);
     assert_eq!(platform.clusters.len(), 1);
@@ -258,13 +258,13 @@ fn moves_in_one_cluster(
     for process in 0..2 {
         measures.work[process] = Instructions::of(1e9);
         measures.computation_times[process] =
-            Seconds::of(crowd / (1.0 - load[placement[process] as usize]));
+            Seconds::of(crowd / (1.0 - reserved[placement[process] as usize]));
     }
     let placement = placement.map(HostId);
     for superstep in 0..2 {
         let view = View {
             superstep,
-            external_load: &load,
+            external_load: &reserved.map(ExternalLoad::reserved),
             ..test_view(&platform, &placement, &measures)
         };
         if policy.is_call_due(&view) {

@@ -356,11 +356,11 @@ impl ViabilityTest<'_> {
             {
                 continue;
             }
-            let left = view.platform.hosts[at].speed.get() * (1.0 - view.external_load[at]);
-            let power = match self.config.host_load {
-                HostLoad::External => left,
-                HostLoad::WithProcesses => left / self.sharing_slowdown(at, residents + 1),
+            let processes = match self.config.host_load {
+                HostLoad::External => 1,
+                HostLoad::WithProcesses => residents + 1,
             };
+            let power = view.process_speed(HostId(host), f64::from(processes));
             offered += 1;
             if best.is_none_or(|(most, _)| power > most) {
                 best = Some((power, host));
@@ -373,8 +373,10 @@ impl ViabilityTest<'_> {
         })
     }
 
+    /// Returns the factor by which each of `processes` processes on a host is slower than one alone.
     fn sharing_slowdown(&self, host: usize, processes: u32) -> f64 {
-        (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
+        let slowdown = |count: f64| self.view.slowdown(HostId::from_index(host), count);
+        slowdown(f64::from(processes)) / slowdown(1.0)
     }
 
     /// Computes the terms of t1 and t2 (the predicted times without and with the move) of `process` for the offered host.

@@ -1,7 +1,8 @@
 //! The function load(p): the mean utilisation of each host over the last minutes (section 2.4).
 //!
 //! Utilisation by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its duration.
-//! Utilisation by other programs is the share of the speed that the profile and external loads of the host have taken away. Both
+//! Utilisation by other programs is the share of the speed that the profile and reservations of the host have taken away, and the
+//! share of its cores that other work keeps busy. Both
 //! are averaged over the window (15 minutes by default), or over the time since the start of the run if this is shorter. The
 //! utilisation in a window is the difference between two marks, which are stored values of the work done so far. Marks are a
 //! sixtieth of the window apart, so that the memory is bounded.
@@ -25,11 +26,11 @@ pub(super) struct HostLoads {
     busy_times: Vec<f64>,
     /// Earlier values of `busy_times` with the simulated times \[s\] at which they were stored, the oldest first.
     marks: VecDeque<(f64, Vec<f64>)>,
-    /// For each host of varying speed, the integral over time of the share of its speed that is left for the application; `None`
-    /// for hosts of constant speed.
+    /// For each host of varying load, the integrals over time of the share of its speed that is left for the application, and of
+    /// the number of its busy cores; `None` where the quantity is constant.
     ///
-    /// There are two integrals for each host: up to the start of the window, and up to the present time.
-    availability_integrals: Vec<Option<[StepFunctionIntegral; 2]>>,
+    /// There are two integrals for each quantity: up to the start of the window, and up to the present time.
+    load_integrals: Vec<[Option<[StepFunctionIntegral; 2]>; 2]>,
 }
 
 impl HostLoads {
@@ -43,8 +44,17 @@ impl HostLoads {
                 let steps = host.availability_over_time()?;
                 Some(StepFunctionIntegral::new(1.0, steps))
             };
-            let pair = |host: &Host| Some([left(host)?, left(host)?]);
-            self.availability_integrals = hosts.iter().map(pair).collect();
+            let busy = |host: &Host| {
+                let steps = host.busy_cores_over_time()?;
+                Some(StepFunctionIntegral::new(host.busy_cores, steps))
+            };
+            let pairs = |host: &Host| {
+                [
+                    left(host).zip(left(host)).map(<[_; 2]>::from),
+                    busy(host).zip(busy(host)).map(<[_; 2]>::from),
+                ]
+            };
+            self.load_integrals = hosts.iter().map(pairs).collect();
         }
         for (work, at) in view.measurements.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];
@@ -73,10 +83,15 @@ impl HostLoads {
         if now <= from {
             return 0.0;
         }
-        let left = self.availability_integrals[host.index()].as_mut();
-        let external = left.map_or(0.0, |[before, whole]| {
-            1.0 - (whole.integrate_until(now) - before.integrate_until(from)) / (now - from)
-        });
+        let one = &view.platform.hosts[host.index()];
+        let mean = |integrals: &mut [StepFunctionIntegral; 2]| {
+            let [before, whole] = integrals;
+            (whole.integrate_until(now) - before.integrate_until(from)) / (now - from)
+        };
+        let [left, busy] = &mut self.load_integrals[host.index()];
+        let reserved = left.as_mut().map_or(0.0, |left| 1.0 - mean(left));
+        let busy = busy.as_mut().map_or(one.busy_cores, mean);
+        let external = reserved + busy / f64::from(one.cores);
         let own = match config.load {
             Load::Measured => self.busy_time_between(host.index(), from, view.now) / (now - from),
             Load::External => 0.0,

@@ -20,7 +20,7 @@ fn loads(name: &str, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
 #[test]
 fn csv_holds_loads_and_a_simgrid_profile_what_is_left() {
     let csv = "date_s,load\n# measured\n0, 0.25\r\n10,1\n";
-    assert_eq!(loads("a.csv", csv).unwrap(), [(0.0, 0.25), (10.0, 0.99)]);
+    assert_eq!(loads("a.csv", csv).unwrap(), [(0.0, 0.25), (10.0, 1.0)]);
     let simgrid = "PERIODICITY 20\n0 0.75\n10 0.5\n";
     let expected = [
         (0.0, 0.25),
@@ -33,9 +33,9 @@ fn csv_holds_loads_and_a_simgrid_profile_what_is_left() {
 }
 
 #[test]
-fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
+fn reservations_above_the_largest_are_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let note = |name: &str, text: &str, most: f64| {
+    let note = |name: &str, text: &str, most: Option<f64>, is_reserved: bool| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         let file = path.to_str().unwrap();
@@ -45,26 +45,33 @@ fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
         }
         .load()
         .unwrap();
-        load.notes()
+        load.notes(is_reserved)
     };
     let csv = "0,0.99\n10,1\n20,0.995\n";
-    assert_eq!(note("a.csv", csv, MAX_LOAD)[0].0, 2);
-    assert_eq!(note("a.csv", csv, 0.9), []);
-    assert_eq!(note("a.csv", "0,0.99\n", MAX_LOAD), []);
+    assert_eq!(note("a.csv", csv, None, true)[0].0, 2);
+    assert_eq!(note("a.csv", csv, Some(0.9), true), []);
+    assert_eq!(note("a.csv", "0,0.99\n", None, true), []);
+    // Other work that keeps all cores busy shares them.
+    assert_eq!(note("a.csv", csv, None, false), []);
     // A profile of SimGrid has the available share: 0 is a load of 1.
-    assert_eq!(note("a.prof", "0 1\n5 0\n", MAX_LOAD)[0].0, 1);
+    assert_eq!(note("a.prof", "0 1\n5 0\n", None, true)[0].0, 1);
 }
 
 #[test]
-fn a_load_average_leaves_its_turn_to_one_more() {
-    let config = FileConfig {
-        values: Some(Values::LoadAverage),
-        repeat: Some(Seconds::of(4.0)),
-        ..config("a.csv")
+fn a_load_average_counts_cores_and_once_was_a_reservation_for_one_more() {
+    let loads = |values| {
+        let config = FileConfig {
+            values: Some(values),
+            repeat: Some(Seconds::of(4.0)),
+            ..config("a.csv")
+        };
+        let profile = only(&config, "0,1\n2,3\n").unwrap();
+        profile.steps().take(3).collect::<Vec<_>>()
     };
-    let profile = only(&config, "0,1\n2,3\n").unwrap();
-    let loads: Vec<_> = profile.steps().take(3).collect();
-    assert_eq!(loads, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
+    let cores = loads(FileValues::LoadAverage);
+    assert_eq!(cores, [(0.0, 1.0), (2.0, 3.0), (4.0, 1.0)]);
+    let reserved = loads(FileValues::ReservedLoadAverage);
+    assert_eq!(reserved, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
 }
 
 fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
@@ -80,7 +87,7 @@ fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem>
 fn a_value_a_line_in_percent_becomes_a_load() {
     let keys = serde_json::json!({ "file": "planetlab", "period": "5min", "scale": "percent" });
     let loads = with(keys.clone(), "24\n0\n100\n").unwrap();
-    assert_eq!(loads, [(0.0, 0.24), (300.0, 0.0), (600.0, 0.99)]);
+    assert_eq!(loads, [(0.0, 0.24), (300.0, 0.0), (600.0, 1.0)]);
     let problem = with(keys, "24\n0,5\n").unwrap_err();
     assert_eq!(problem.location.line_column, Some((2, 1)), "{problem}");
     // Without `period` the hint names it, in either format.
@@ -114,7 +121,8 @@ fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
         file_sha256: String::new(),
         profiles: BTreeMap::from([(String::new(), profile.clone())]),
         has_random_start: true,
-        clipped_load_count: 0,
+        values: Values::Utilisation,
+        above_most_count: 0,
         gap_count: 0,
     };
     for seed in 0..50 {
@@ -133,7 +141,7 @@ fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
 fn built_in_loads_are_read_by_name() {
     let load = |name: &str| {
         let keys = serde_json::json!({
-            "file": name, "period": "1 s", "values": "load-average", "repeat": "1 h", "shift": true
+            "file": name, "period": "1 s", "values": "reserved-load-average", "repeat": "1 h", "shift": true
         });
         serde_json::from_value::<FileConfig>(keys).unwrap().load()
     };
@@ -215,10 +223,10 @@ fn placed(key: serde_json::Value) -> crate::load::Loads {
     crate::load::Loads::read(&crate::load::standard(), Some(&key)).unwrap()
 }
 
-/// Returns the first availabilities of a host.
-fn availability(platform: &crate::Platform, name: &str) -> Vec<(f64, f64)> {
+/// Returns the first numbers of busy cores of a host.
+fn busy_cores(platform: &crate::Platform, name: &str) -> Vec<(f64, f64)> {
     let host = &platform.hosts[platform.host_named(name).unwrap().index()];
-    host.availability_over_time().unwrap().take(5).collect()
+    host.busy_cores_over_time().unwrap().take(5).collect()
 }
 
 #[test]
@@ -233,8 +241,8 @@ fn a_table_loads_each_host_by_its_name() {
     };
     let table = "time,Aquario-1,Labtec-2\n0,0.5,0.25\n";
     let platform = put(table, "hosts").unwrap();
-    assert_eq!(availability(&platform, "Aquario-1"), [(0.0, 0.5)]);
-    assert_eq!(availability(&platform, "Labtec-2"), [(0.0, 0.75)]);
+    assert_eq!(busy_cores(&platform, "Aquario-1"), [(0.0, 0.5)]);
+    assert_eq!(busy_cores(&platform, "Labtec-2"), [(0.0, 0.25)]);
     let loaded = |platform: &crate::Platform| {
         let hosts = platform.hosts.iter();
         hosts.filter(|host| host.speed_varies()).count()
@@ -254,7 +262,7 @@ fn notes_about_several_files_are_one_note() {
     let file = |(name, text): (&str, &str)| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        serde_json::json!({ "kind": "file", "file": path.to_str() })
+        serde_json::json!({ "kind": "file", "file": path.to_str(), "values": "reserved" })
     };
     let files = [
         ("a.csv", "0,1\n1,\n"),

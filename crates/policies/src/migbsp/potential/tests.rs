@@ -1,7 +1,7 @@
 //! Tests of the potential of migration and the two heuristics, worked out by hand.
 
 use super::*;
-use crate::{Measures, testing::test_view};
+use crate::{ExternalLoad, Measures, testing::test_view};
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_
     platform.hosts[0].cores = 2;
     let measures = Measures::default();
     let view = View {
-        external_load: &[0.5],
+        external_load: &[ExternalLoad::reserved(0.5)],
         ..test_view(&platform, &[HostId(0)], &measures)
     };
     // 3e9 / 2 = 1.5e9, times 2 cores for 3 processes.
@@ -80,7 +80,7 @@ fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<Mi
     measures.traffic_mut(0, 3).send_time = Seconds::of(0.05);
     measures.traffic_mut(1, 2).received_bytes = bytes;
     measures.traffic_mut(1, 2).receive_time = Seconds::of(0.05);
-    let idle = vec![0.0; platform.hosts.len()];
+    let idle = vec![ExternalLoad::default(); platform.hosts.len()];
     let before = [host("a-0"), host("s-0")];
     let memory = [bytes, bytes];
     let mut view = View {
@@ -124,7 +124,7 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
     measures.traffic_mut(0, 1).send_time = Seconds::of(f64::MAX);
     let placement = [HostId(0), HostId(1)];
     let memory = [Bytes::of(f64::MAX); 2];
-    let idle = vec![0.0; platform.hosts.len()];
+    let idle = vec![ExternalLoad::default(); platform.hosts.len()];
     let view = View {
         process_memory: &memory,
         external_load: &idle,
@@ -302,7 +302,7 @@ proptest! {
         places in prop::collection::vec((0_u32..36, 0_u32..36), 1..9),
         work in prop::collection::vec(prop::sample::select(vec![0.0, 1e-3, 1.0]), 27),
         messages in prop::collection::vec((0_usize..3, 0_usize..9, 0_usize..12, 0.0..0.2), 0..30),
-        load in prop::collection::vec(prop::sample::select(vec![0.0, 0.25, 1.0]), 36),
+        load in prop::collection::vec(prop::sample::select(vec![0.0, 0.25, 1.0]).prop_map(ExternalLoad::reserved), 36),
     ) {
         let platform = twelve(&speeds);
         let count = places.len();

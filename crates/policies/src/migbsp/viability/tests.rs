@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Decision, Measures, Policy,
+    Decision, ExternalLoad, Measures, Policy,
     migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication},
     testing::test_view,
 };
@@ -52,11 +52,11 @@ fn a_reservation_moves_with_its_process() {
 fn in_a_call(
     config: &MigBspConfig,
     names: &[&str],
-    change: impl FnOnce(&mut Platform, &mut [f64]),
+    change: impl FnOnce(&mut Platform, &mut [ExternalLoad]),
     look: impl FnOnce(&ViabilityTest<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
 ) {
     let mut platform = migsim_platform::open("lbm").unwrap().platform;
-    let mut load = vec![0.0; platform.hosts.len()];
+    let mut load = vec![ExternalLoad::default(); platform.hosts.len()];
     change(&mut platform, &mut load);
     let host = |name: &str| platform.host_named(name).unwrap();
     let mut measures = Measures::default();
@@ -108,7 +108,7 @@ fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_ma
         potential_communication: PotentialCommunication::Ignored,
         ..MigBspConfig::default()
     };
-    let equal = |platform: &mut Platform, _: &mut [f64]| {
+    let equal = |platform: &mut Platform, _: &mut [ExternalLoad]| {
         let one = platform.hosts[0].speed;
         platform.hosts.iter_mut().for_each(|host| host.speed = one);
     };
@@ -144,7 +144,7 @@ fn who_would_be_as_fast_elsewhere_stays() {
         ("n-0", "not viable: t1 <= t2"),
         ("a-0", "not viable: t1 <= t2 on a host shared with 1"),
     ] {
-        let alone = |platform: &mut Platform, _: &mut [f64]| {
+        let alone = |platform: &mut Platform, _: &mut [ExternalLoad]| {
             let hosts = &mut platform.clusters[A].hosts;
             hosts.end = hosts.start + 1;
         };
@@ -166,10 +166,10 @@ fn who_would_be_as_fast_elsewhere_stays() {
 fn the_host_that_has_most_left_is_offered_by_all_that_could_take_the_process() {
     // a-0 has 2 GHz, but three quarters of it are taken; the five others have 1 GHz.
     let config = MigBspConfig::default();
-    let load = |platform: &mut Platform, load: &mut [f64]| {
+    let load = |platform: &mut Platform, load: &mut [ExternalLoad]| {
         let at = platform.host_named("a-0").unwrap().index();
         let two = InstructionsPerSecond::new(2e9).unwrap();
-        (platform.hosts[at].speed, load[at]) = (two, 0.75);
+        (platform.hosts[at].speed, load[at]) = (two, ExternalLoad::reserved(0.75));
     };
     in_a_call(&config, &["lan-0"], load, |call, reservations, host| {
         let offer = call.best_host_offer(0, A, reservations).unwrap();
@@ -180,7 +180,7 @@ fn the_host_that_has_most_left_is_offered_by_all_that_could_take_the_process() {
 
 #[test]
 fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
-    let two = |platform: &mut Platform, _: &mut [f64]| {
+    let two = |platform: &mut Platform, _: &mut [ExternalLoad]| {
         platform.hosts[0].cores = 2;
     };
     in_a_call(&MigBspConfig::default(), &["lan-0"], two, |call, _, _| {
@@ -191,7 +191,7 @@ fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
 
 #[test]
 fn each_message_without_a_byte_takes_its_latency() {
-    let far = |platform: &mut Platform, _: &mut [f64]| {
+    let far = |platform: &mut Platform, _: &mut [ExternalLoad]| {
         let links = platform.links.iter_mut();
         links.for_each(|link| link.latency = Seconds::of(1.0));
     };
