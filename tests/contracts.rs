@@ -242,7 +242,7 @@ impl Load for Faulty {
         let step: fn(i32) -> (f64, f64) = match self.fault.as_str() {
             "nan" => |_| (0.0, f64::NAN),
             "negative" => |_| (0.0, -0.5),
-            "above" => |_| (0.0, 1.0),
+            "above" => |_| (0.0, 1.5),
             "time-nan" => |_| (f64::NAN, 0.5),
             "time-back" => |at| (5e-4 - f64::from(at) * 1e-4, 0.5),
             "time-still" => |_| (1e-3, 0.5),
@@ -253,7 +253,7 @@ impl Load for Faulty {
         Box::new((0..).map(step))
     }
 
-    fn constant_share(&self) -> Option<f64> {
+    fn constant_value(&self) -> Option<f64> {
         match self.fault.as_str() {
             "constant-nan" => Some(f64::NAN),
             "constant-2" => Some(2.0),

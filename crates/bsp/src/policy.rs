@@ -249,6 +249,7 @@ mod tests {
         let time = view.execution_time(Instructions::of(1e9), at);
         assert_eq!(time, Seconds::of(4.0));
         // Half of 1.5 GHz for one of 2 processes beside other work for 2 cores, on 1 core: a quarter of the core each.
+        let mut load = load.clone();
         load[at.index()].busy_cores = 2.0;
         let view = View {
             external_load: &load,

@@ -253,7 +253,9 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
         .constant_value()
         .filter(|value| !(0.0..=most).contains(value))
     {
-        let problem = Problem::new(format!("the load is {value}, not from 0 to {most}"));
+        let problem = Problem::new(format!(
+            "the load `{kind}` is {value}, not from 0 to {most}"
+        ));
         let hint = "write a share of the cores such as 0.5, or add `values=load-average` for a number of busy cores";
         return Err(problem.hint(hint).into());
     }

@@ -271,7 +271,7 @@ impl Row<'_> {
         };
         let names: Vec<&str> = rest.iter().map(|column| self.text(*column)).collect();
         self.problem_at_field(0, what).hint(format!(
-            "name one of the columns, such as `column={}`; columns: {}; for `sadf -d`, add `values=available,scale=percent`",
+            "name one of the columns, such as `column={}`; columns: {}; for `sadf -d`, add `values=idle,scale=percent`",
             names.last().unwrap_or(&"load"),
             names.join(", ")
         ))

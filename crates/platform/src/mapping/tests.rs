@@ -97,7 +97,7 @@ fn rules_by_speed_see_a_profile_and_a_load_that_last() {
             host.speed_profile = Some(crate::Profile::new(steps.to_vec(), None).unwrap());
         }
         if let Some(load) = load {
-            let key = serde_json::json!({ "kind": "constant", "load": load, "on": "a" });
+            let key = serde_json::json!({ "kind": "constant", "load": load, "on": "a", "values": "reserved" });
             let key = serde_json::from_value(key).unwrap();
             let loads = crate::load::Loads::read(&crate::load::standard(), Some(&key)).unwrap();
             loads.put_on(&mut platform, 1).unwrap();
