@@ -66,7 +66,7 @@ def counts(results):
     text = """
 ## Messages and bytes
 
-A separate library (`benches/recorded/count.c`) counts MPI calls by PMPI and replaces collectives by messages according to formulas. It shares no code with the recorder.
+Open MPI itself counts: its monitoring component calls a function of `benches/recorded/count.c` for each message, also for those inside collectives and calls that create communicators. It shares no code with the recorder.
 
 | program | processes | messages counted | messages recorded | bytes counted | bytes recorded |
 |---|---|---|---|---|---|

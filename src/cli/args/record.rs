@@ -26,6 +26,12 @@ pub(crate) struct RecordArguments {
     /// The time that counts as computation: all time between two MPI calls, or only the processor time
     #[arg(long, value_enum, default_value = "wall")]
     pub(crate) clock: ComputationClock,
+    /// Record only the region NAME, which the program begins with `MPI_Pcontrol(1, "NAME")` and ends with `MPI_Pcontrol(-1, "NAME")`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) region: Option<String>,
+    /// The compiler of the MPI library of the program [default: the one whose library the program loads, or `mpicc`]
+    #[arg(long, value_name = "COMPILER", conflicts_with = "from")]
+    pub(crate) mpicc: Option<String>,
     /// Create the trace from the records that an earlier recording kept in this folder, without running the program; repeatable:
     /// one folder for each repetition
     #[arg(long, value_name = "DIR", conflicts_with = "program")]

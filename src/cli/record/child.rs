@@ -17,7 +17,7 @@ use crate::{
     cli::{args::ComputationClock, interrupt::EndSignalRecorder},
     document::{path_of_text, read_text},
     error::{Error, Problem},
-    workload::record::recorder_failure_reason,
+    workload::record::{other_library_name, recorder_failure_reason},
 };
 
 /// Time between two checks whether the program has ended or a signal has arrived.
@@ -134,6 +134,13 @@ fn paths_of_records(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 /// Returns the error for a program that ended with a failure. If the recorder could not write its records, the error contains the
 /// reason, which the recorder left in the folder.
 fn program_failed_error(status: ExitStatus, folder: &Path) -> Error {
+    let mut texts = paths_of_records(folder).filter_map(|path| read_text(&path).ok());
+    if let Some(library) = texts.find_map(|text| other_library_name(&text).map(str::to_owned)) {
+        let message =
+            format!("the program uses `{library}`, for which the recorder was not compiled");
+        let hint = "name the compiler of this MPI library with `--mpicc`; nothing was written";
+        return Error::SimulationFailure(Problem::new(message).hint(hint));
+    }
     let mut texts = paths_of_records(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| recorder_failure_reason(&text).map(str::to_owned))
     else {

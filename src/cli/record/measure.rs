@@ -49,7 +49,7 @@ pub(crate) fn measure_messages(
     program: &[String],
 ) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
     let (recorder, pingpong) = (
-        compile::compile_recorder_if_needed()?,
+        compile::recorder_for_program(None, program)?,
         compile::compile_program_if_needed("pingpong", PINGPONG_SOURCE)?,
     );
     folder::remove_stale_folders(&std::env::temp_dir());

@@ -54,7 +54,7 @@ pub(super) fn run_record(
         trace.write_trace(made.trace_text.as_bytes())?;
         return print_recording_report(arguments, &made, out, errors);
     }
-    let library = compile::compile_recorder_if_needed()?;
+    let library = compile::recorder_for_program(arguments.mpicc.as_deref(), &arguments.program)?;
     folder::remove_stale_folders(&std::env::temp_dir());
     let signals = EndSignalRecorder::catch_signals();
     let mut runs = Vec::new();
@@ -191,6 +191,8 @@ impl RecordArguments {
         WorkConversion {
             core_speed: self.speed,
             clock_name: if is_kept { "" } else { self.clock.name() },
+            // After a signal, the conversion goes on in its thread.
+            region: self.region.clone().map(|name| &*name.leak()),
             takes_median: matches!(self.take, RepetitionStatistic::Median),
         }
     }

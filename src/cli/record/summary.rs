@@ -33,6 +33,13 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
             fact("waiting").map_or_else(String::new, |way| format!(", waiting processes {way}"));
         let _ = writeln!(text, "library: {library} {version}{over}{waiting}");
     }
+    if let Some(origin) = fact("collectives") {
+        let origin = match origin {
+            "sent" => "as the library sent them",
+            _ => "by formulas, since migsim cannot see what this library sends inside collectives",
+        };
+        let _ = writeln!(text, "messages of collectives: {origin}");
+    }
     let origin = match (arguments.speed, made.is_speed_measured) {
         (Some(_), _) => "given by `--speed`",
         (None, true) => "the fastest measured clock of the core; `--speed` sets another one",
@@ -114,6 +121,11 @@ pub(super) fn recording_advice(
             format_count(cores, "core")
         ));
     }
+    if let Some(threads) = made.recording_facts.get("threads") {
+        notes.push(format!(
+            "a process had up to {threads} threads; `--clock wall` takes the time that passes between MPI calls as its work, and `--clock cpu` the processor time of all its threads"
+        ));
+    }
     let is_once = arguments.repeat == 1 && arguments.from.len() < 2;
     if is_once {
         let note = "the recorded work may include disturbances by other programs, since the program ran only once; `--repeat 5` runs it five times and \
@@ -165,6 +177,7 @@ mod tests {
             .collect();
         let measure = WorkConversion {
             takes_median: false,
+            region: None,
             core_speed: arguments.speed,
             clock_name: "wall",
         };

@@ -27,6 +27,8 @@ struct ProcessClock {
     next_operation_index: usize,
     current_superstep: usize,
     has_sent_in_superstep: bool,
+    /// Non-blocking calls that have returned but not completed, each with the index of its next operation.
+    open_calls: BTreeMap<u64, usize>,
     /// Time of computation \[ns\] that the process has performed but that is not yet assigned to a superstep.
     unassigned_work_ns: u64,
 }
@@ -52,6 +54,9 @@ pub(super) fn divide_into_supersteps(
     let mut clocks = vec![ProcessClock::default(); operations.len()];
     let mut sent: BTreeMap<MessageSequence, Vec<usize>> = BTreeMap::new();
     let mut cut = RecordedSupersteps::default();
+    let remaining_of_calls: Vec<_> = (operations.iter())
+        .map(|all| remaining_operations(all))
+        .collect();
     let mut has_moved = true;
     while has_moved {
         has_moved = false;
@@ -62,7 +67,22 @@ pub(super) fn divide_into_supersteps(
                 }
                 clock.next_operation_index += 1;
                 has_moved = true;
+                match operation {
+                    Operation::CallReturns(call) => {
+                        let first = remaining_of_calls[process].get(call);
+                        clock.open_calls.extend(first.map(|first| (*call, *first)));
+                    }
+                    Operation::CallCompletes(call) => {
+                        if let Some(next) = clock.open_calls.remove(call) {
+                            clock.next_operation_index = next;
+                        }
+                    }
+                    _ => {}
+                }
             }
+        }
+        if !has_moved {
+            has_moved = cut.continue_open_calls(operations, &mut clocks, &mut sent);
         }
     }
     for (process, clock) in clocks.iter_mut().enumerate() {
@@ -85,7 +105,42 @@ pub(super) fn divide_into_supersteps(
     Ok(cut)
 }
 
+/// Returns the index of the first operation that follows the completion of each non-blocking call.
+fn remaining_operations(operations: &[Operation]) -> BTreeMap<u64, usize> {
+    let indices = operations.iter().enumerate();
+    let first = indices.filter_map(|(index, operation)| match operation {
+        Operation::CallCompletes(call) => Some((*call, index + 1)),
+        _ => None,
+    });
+    first.collect()
+}
+
 impl RecordedSupersteps {
+    /// Lets processes that wait for messages exchange the remaining messages of their non-blocking calls, as an MPI library does
+    /// inside each call. Returns whether a message was exchanged.
+    fn continue_open_calls(
+        &mut self,
+        operations: &[Vec<Operation>],
+        clocks: &mut [ProcessClock],
+        sent: &mut BTreeMap<MessageSequence, Vec<usize>>,
+    ) -> bool {
+        let mut has_moved = false;
+        for (process, clock) in clocks.iter_mut().enumerate() {
+            let mut calls = std::mem::take(&mut clock.open_calls);
+            for next in calls.values_mut() {
+                while let Some(operation @ (Operation::Send(..) | Operation::Receive(..))) =
+                    operations[process].get(*next)
+                    && self.try_assign_operation(process, clock, *operation, sent)
+                {
+                    *next += 1;
+                    has_moved = true;
+                }
+            }
+            clock.open_calls = calls;
+        }
+        has_moved
+    }
+
     /// Assigns the process's computation that has no superstep yet to its present superstep, or to the next superstep if it has
     /// sent a message in the present superstep.
     fn assign_pending_work(&mut self, process: usize, clock: &mut ProcessClock) {
@@ -137,6 +192,7 @@ impl RecordedSupersteps {
                     clock.advance_to(superstep + 1);
                 }
             }
+            Operation::CallReturns(_) | Operation::CallCompletes(_) | Operation::CallEnds(_) => {}
         }
         true
     }

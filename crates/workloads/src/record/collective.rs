@@ -1,5 +1,5 @@
-//! Converts MPI collectives into messages, by the algorithms that Open MPI 4.1 chooses for 8 to 15 processes, and in most cases
-//! for 4 to 63 processes (`coll_tuned_decision_fixed.c`, version 4.1.4).
+//! Converts MPI collectives into messages by formulas, for MPI libraries whose messages the recorder does not see. Records of
+//! Open MPI have the messages themselves.
 //!
 //! Barrier: recursive doubling. Broadcast: a binomial tree, or linear if it is large. Reduction: a binomial tree. Allreduce:
 //! recursive doubling, or recursive halving and doubling (Rabenseifner) if it is large. Allgather: recursive doubling, or the
@@ -7,9 +7,8 @@
 //! time. Reduce-scatter: a ring. Gather and scatter: linear. Scan: a chain. Collectives of neighbours: all messages at the same
 //! time.
 //!
-//! The choice depends as little as possible on the number of processes, so that recordings of one program with different numbers of
-//! processes have the same patterns. For this reason, two special cases of Open MPI are not reproduced: linear barriers of 4 to 7
-//! processes, and the many choices for 2 and 3 processes.
+//! The formulas are simple algorithms of the textbooks. The limits of sizes are those of Open MPI 4.1.4
+//! (`coll_tuned_decision_fixed.c`). Each library has its own choices, which also depend on its version and the number of processes.
 
 use std::ops::Range;
 

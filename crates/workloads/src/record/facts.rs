@@ -32,6 +32,15 @@ pub(super) fn collect_recording_facts(records: &[ProcessRecord]) -> RecordingFac
         recording.set_fact("library", &mpi_library_name(text));
         recording.set_fact("version", mpi_version_number(text));
     }
+    recording.set_fact("collectives", fact("collectives"));
+    let counts = records.iter().filter_map(|record| {
+        let threads = record.library_and_host_facts.get("threads")?;
+        threads.parse().ok()
+    });
+    let threads: u32 = counts.max().unwrap_or(1);
+    if threads > 1 {
+        recording.set_fact("threads", &threads.to_string());
+    }
     recording.set_fact("host", fact("host"));
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
     for record in records {

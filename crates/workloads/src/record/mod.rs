@@ -1,8 +1,8 @@
 //! Converts records of MPI programs into traces: the computation, sends and receives of each process, divided into supersteps.
 //!
 //! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process.
-//! [`convert_to_trace`] reads the records, replaces each collective by the messages of its algorithm, and assigns each operation
-//! to a superstep by a logical clock: a message that is sent in superstep s is received in a later superstep, and computation
+//! With Open MPI, a record has the messages that the library sends inside collectives. [`convert_to_trace`] reads the records,
+//! replaces collectives of other libraries by the messages of formulas, and assigns each operation to a superstep by a logical clock: a message that is sent in superstep s is received in a later superstep, and computation
 //! after a send begins a new superstep.
 //!
 //! Not supported: one-sided communication, inter-communicators, dynamic processes. A record with any of these is refused; the
@@ -12,6 +12,7 @@ mod clock;
 mod collective;
 mod facts;
 mod read;
+mod region;
 mod repeat;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,8 @@ pub struct WorkConversion<'a> {
     pub core_speed: Option<InstructionsPerSecond>,
     /// Name of the clock that the recorder used, which the `recorded` lines of the trace state; empty if it is unknown.
     pub clock_name: &'a str,
+    /// Name of the region of the program that becomes the trace; `None` for the whole program.
+    pub region: Option<&'a str>,
     /// Whether the time of each computation is the median over the repetitions of a recording; otherwise it is the minimum.
     pub takes_median: bool,
 }
@@ -77,20 +80,28 @@ pub fn recorder_failure_reason(text: &str) -> Option<&str> {
         .map(str::trim_end)
 }
 
+/// Returns the name of the MPI library of the program if it is not the library for which the recorder was compiled; `None` if the
+/// text does not state it.
+pub fn other_library_name(text: &str) -> Option<&str> {
+    text.strip_prefix("migsim-record library ")
+        .map(str::trim_end)
+}
+
 /// Converts the records of a run, or of several repetitions of a run, into a trace.
 ///
 /// The work of a process between two events (a send or a receive) is the minimum or the median of the computing time over the
 /// repetitions, multiplied by the speed of a core.
 ///
 /// # Errors
-/// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.
+/// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; two runs differ; or no
+/// process has the region.
 pub fn convert_to_trace(
     runs: &[RecordTexts],
     measure: WorkConversion<'_>,
 ) -> Result<ConvertedTrace, Error> {
     let read: Vec<Vec<ProcessRecord>> = runs.iter().map(read_records).collect::<Result<_, _>>()?;
-    let operations = |run: &Vec<ProcessRecord>| run.iter().map(ProcessRecord::operations).collect();
-    let all: Vec<Vec<_>> = read.iter().map(operations).collect();
+    let operations = |run: &Vec<ProcessRecord>| region::operations_of_region(run, measure.region);
+    let all: Vec<Vec<_>> = read.iter().map(operations).collect::<Result<_, _>>()?;
     let (operations, spreads) = repeat::combine_repetitions(&all, measure.takes_median)?;
     let cut = clock::divide_into_supersteps(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
@@ -113,6 +124,7 @@ pub fn convert_to_trace(
         recording.set_fact("speeds", &range);
     }
     recording.set_fact("clock", measure.clock_name);
+    recording.set_fact("region", measure.region.unwrap_or_default());
     recording.set_fact("cost", &format!("{overhead}ns"));
     recording.set_fact("repetitions", &runs.len().to_string());
     if measure.takes_median && runs.len() > 1 {

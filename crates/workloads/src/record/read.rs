@@ -8,15 +8,21 @@
 //! r SEQ ID FROM TAG            a receive completes that was posted as number SEQ
 //! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
 //! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one message from each listed member
-//! e NUMBER                     the collective completes
+//! b NUMBER                     a non-blocking call returns, whose messages are recorded as the library sends them
+//! f NUMBER                     this call completes: the following lines are its messages since it returned
+//! e NUMBER                     the collective completes, or the messages of the call end
 //! migsim-record failed REASON  instead of all other lines: the record could not be written
 //! x CALL [from a second thread]            a call that is not supported
 //! i KEY VALUE                  a property of the library or the host
+//! p NAME, p                    a region with this name begins; the region that began last ends
 //! m BYTES, o NS, end           memory, the duration of a call of the recorder, the last line
 //! h HZ                         cycles of the core per second; the recorder measures them before and after the run
 //! ```
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+};
 
 use super::collective::{Collective, CollectiveKind, CollectiveMessage};
 use migsim_base::error::Problem;
@@ -47,6 +53,10 @@ impl MessageSequence {
                 "message {number} from rank {from} in collective number {} of a communicator",
                 collective + 1
             ),
+            None if self.tag < 0 => format!(
+                "message {number} of the library's tag {} from rank {from}",
+                self.tag
+            ),
             None => format!("message {number} from rank {from} with tag {}", self.tag),
         }
     }
@@ -60,6 +70,11 @@ pub(super) enum Operation {
     Send(MessageSequence, u64),
     /// The process receives the message with this number, counted from 0, of a sequence of messages.
     Receive(MessageSequence, usize),
+    /// The non-blocking call with this number returns: the library may exchange its other messages from here on.
+    CallReturns(u64),
+    /// The call completes: the operations up to [`Operation::CallEnds`] are its other messages, unless they are already exchanged.
+    CallCompletes(u64),
+    CallEnds(u64),
 }
 
 impl Operation {
@@ -67,8 +82,17 @@ impl Operation {
     pub(super) fn description(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
-            Self::Send(lane, bytes) => format!("sends {bytes} B to rank {}", lane.receiver),
-            Self::Receive(lane, _) => format!("receives from rank {}", lane.sender),
+            Self::Send(lane, bytes) => {
+                format!(
+                    "sends {bytes} B to rank {} with tag {}",
+                    lane.receiver, lane.tag
+                )
+            }
+            Self::CallReturns(_) => "starts a non-blocking collective".into(),
+            Self::CallCompletes(_) | Self::CallEnds(_) => {
+                "completes a non-blocking collective".into()
+            }
+            Self::Receive(lane, nth) => format!("receives {}", lane.describe_message(*nth)),
         }
     }
 }
@@ -79,6 +103,9 @@ enum Event {
     Send(MessageSequence, u64),
     Receive(MessageSequence, u64),
     Collective(u64, Collective),
+    Call(Operation),
+    BeginRegion(String),
+    EndRegion,
 }
 
 fn unsupported_call_error(rank: usize, call: &str) -> Problem {
@@ -163,6 +190,7 @@ struct BegunCollectives {
     next_collective_number: BTreeMap<u64, u64>,
     /// Collectives that have begun but not completed, by their number in the record; each with its number in the communicator.
     incomplete_collectives: BTreeMap<u64, (u64, Collective)>,
+    incomplete_calls: BTreeSet<u64>,
 }
 
 impl BegunCollectives {
@@ -265,12 +293,30 @@ impl ProcessRecord {
             "g" => self.parse_communicator(&mut words)?,
             "c" => self.parse_collective(&mut words, begun)?,
             "n" => self.parse_neighbours(&mut words, begun)?,
+            "p" => match words.remaining_words.next() {
+                Some(name) => self.events.push(Event::BeginRegion(name.to_owned())),
+                None => self.events.push(Event::EndRegion),
+            },
             "e" => {
                 let number: u64 = words.next_number()?;
                 let ended = begun.incomplete_collectives.remove(&number);
-                let (instance, collective) =
-                    ended.ok_or("this line ends a collective that no earlier line begins")?;
-                self.events.push(Event::Collective(instance, collective));
+                let is_call = begun.incomplete_calls.remove(&number);
+                self.events.push(match ended {
+                    Some((instance, collective)) => Event::Collective(instance, collective),
+                    None if is_call => Event::Call(Operation::CallEnds(number)),
+                    None => return Err("this line ends a collective that no earlier line begins".into()),
+                });
+            }
+            "b" => {
+                let number = words.next_number()?;
+                begun.incomplete_calls.insert(number);
+                self.events
+                    .push(Event::Call(Operation::CallReturns(number)));
+            }
+            "f" => {
+                let number = words.next_number()?;
+                self.events
+                    .push(Event::Call(Operation::CallCompletes(number)));
             }
             other => return Err(format!("the line begins with the unknown word `{other}`")),
         }
@@ -398,8 +444,17 @@ impl ProcessRecord {
         Ok((members, me))
     }
 
-    /// Returns the operations of the process in their order, with collectives replaced by messages.
-    pub(super) fn operations(&self) -> Vec<Operation> {
+    /// Returns the names of the regions that the process enters.
+    pub(super) fn regions(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().filter_map(|event| match event {
+            Event::BeginRegion(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns the operations of the process in their order, with collectives replaced by messages, and whether each operation
+    /// is inside the region with this name; all operations are if no name is given.
+    pub(super) fn operations(&self, region: Option<&str>) -> Vec<(Operation, bool)> {
         let mut posted: BTreeMap<MessageSequence, Vec<u64>> = BTreeMap::new();
         for event in &self.events {
             if let Event::Receive(lane, number) = event {
@@ -409,9 +464,12 @@ impl ProcessRecord {
         for numbers in posted.values_mut() {
             numbers.sort_unstable();
         }
-        let mut operations = Vec::new();
+        let (mut open, mut marked, mut operations) = (Vec::new(), Vec::new(), Vec::new());
         for event in &self.events {
             match event {
+                Event::BeginRegion(name) => open.push(name.as_str()),
+                Event::EndRegion => drop(open.pop()),
+                Event::Call(operation) => operations.push(*operation),
                 Event::Work(time) => operations.push(Operation::Work(*time)),
                 Event::Send(lane, bytes) => operations.push(Operation::Send(*lane, *bytes)),
                 Event::Receive(lane, number) => {
@@ -422,8 +480,10 @@ impl ProcessRecord {
                     self.append_messages(*instance, collective, &mut operations);
                 }
             }
+            let is_inside = region.is_none_or(|name| open.contains(&name));
+            marked.extend(operations.drain(..).map(|operation| (operation, is_inside)));
         }
-        operations
+        marked
     }
 
     /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator,

@@ -8,8 +8,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,10 +101,14 @@ static long long now(void) {
 }
 /* What the clock itself adds to a piece of work: the time between two readings with nothing between them. */
 static long long of_clock;
+static void work(void) {
+    long long done = now() - left_at - of_clock;
+    if (done > 0) { word("w"); number(done); newline(); }
+    left_at = now();
+}
 static void enter(void) {
     inside = 1;
-    long long work = now() - left_at - of_clock;
-    if (work > 0) { word("w"); number(work); newline(); }
+    work();
     const char *call = __atomic_load_n(&stranger, __ATOMIC_RELAXED);
     if (call) { word("x "); word(call); word(" from a second thread"); newline(); flush(); }
 }
@@ -143,11 +149,12 @@ static long long resident(void) {
 
 /* --- communicators: a number that all members know, and their ranks in MPI_COMM_WORLD --- */
 
-typedef struct { long long id; int n, me, *members; } Group;
+typedef struct { MPI_Comm comm; long long id, copies; int n, me, *members; } Group;
 static int keyval = MPI_KEYVAL_INVALID;
 static long long created;
 
 static void name_group(MPI_Comm comm, Group *g) {
+    g->comm = comm;
     REAL(Comm_set_attr)(comm, keyval, g);
     word("g"); number(g->id); number(g->n);
     for (int i = 0; i < g->n; i++) number(g->members[i]);
@@ -187,8 +194,9 @@ static Group *group_of(MPI_Comm comm, const char *call) {
 
 /* --- requests: a table of open addresses that grows --- */
 
-enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED, COMMUNICATOR };
-typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; MPI_Comm made; MPI_Request agreed; } Pending;
+enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED, COMMUNICATOR, OPENED };
+typedef struct Call Call;
+typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; MPI_Comm made; Call *call; } Pending;
 static Pending *table;
 static size_t slots, used;
 static long long posted, collectives;
@@ -201,6 +209,7 @@ static uint64_t key_of(const void *handle, size_t size) {
 static uint64_t request_key(MPI_Request r) { return key_of(&r, sizeof r); }
 /* Other than that of any request: some libraries use one handle for both. */
 static uint64_t message_key(MPI_Message m) { return ~key_of(&m, sizeof m); }
+static uint64_t file_key(MPI_File f) { return key_of(&f, sizeof f) ^ (1ULL << 63); }
 static size_t start_of(uint64_t key) { return (size_t)((key * 0x9E3779B97F4A7C15ULL) >> 20) & (slots - 1); }
 static Pending *find(uint64_t key) {
     for (size_t i = slots ? start_of(key) : 0; slots && table[i].kind != FREE; i = (i + 1) & (slots - 1))
@@ -235,38 +244,310 @@ static long long bytes_of(int count, MPI_Datatype type) {
     return (long long)count * size;
 }
 static void sent(Group *g, int to, int tag, long long bytes) {
-    if (!g || to == MPI_PROC_NULL) return;
+    if (!g || to < 0 || to >= g->n) return; /* no process, or one that the library will refuse */
     word("s"); number(g->id); number(g->members[to]); number(tag); number(bytes); newline();
 }
 static void received(Group *g, long long seq, const MPI_Status *status) {
     if (!g || status->MPI_SOURCE < 0 || status->MPI_SOURCE >= g->n) return;
     word("r"); number(seq); number(g->id); number(g->members[status->MPI_SOURCE]); number(status->MPI_TAG); newline();
 }
+
+/* --- calls of several processes: collectives, and those that create communicators or use files together --- */
+
+/* Whether the messages of collectives are recorded as the library sends them; otherwise `migsim` replaces collectives by formulas. */
+static int are_sent;
+/* A message inside a call: `value` is its size, or for a receive the number of its posting. The peer of a receive from any process is
+ * negative until it is complete. */
+typedef struct { int is_send, peer, tag; long long value; MPI_Request request; MPI_Comm comm; } Part;
+typedef struct { Part *parts; int n, room; } Parts;
+/* `ready` has the messages of persistent requests, `posted` the receives that wait, `later` what a non-blocking call has exchanged since it returned. `id` is the
+ * number of a call whose lines do not all stand in one place. `kind` says which tags of non-blocking collectives the messages of the call can have. */
+enum { NO_TAG, OWN_TAG, ANY_TAG };
+struct Call { Call *next; Group *g; MPI_Comm comm; int tag, kind, is_file; long long id, epoch; char *frame; Parts ready, posted, later; };
+/* Of the recorded thread: what other threads send belongs to no call. */
+static __thread Call *at_hand, *spare, *live;
+/* That of the request of all non-blocking calls without anything to do. */
+static uint64_t done_key;
+
+static void append(Parts *to, Part part) {
+    if (to->n == to->room) {
+        Part *before = to->parts;
+        to->room = 2 * to->room + 8;
+        to->parts = own(sizeof *to->parts * (size_t)to->room);
+        memcpy(to->parts, before, sizeof *before * (size_t)to->n);
+    }
+    to->parts[to->n++] = part;
+}
+static void write_part(Group *g, Part part) {
+    if (part.peer < 0) { cannot("MPI_ANY_SOURCE"); return; }
+    if (part.is_send) { word("s"); number(g->id); number(part.peer); number(part.tag); number(part.value); }
+    else { word("r"); number(part.value); number(g->id); number(part.peer); number(part.tag); }
+    newline();
+}
+/* A non-blocking call writes what follows its return when it is complete: in which later call that happens depends on times. */
+static void tell(Call *call, Part part) {
+    if (call == at_hand) write_part(call->g, part);
+    else append(&call->later, part);
+}
+static void settle(Call *call) {
+    for (int i = 0; i < call->posted.n; i++) tell(call, call->posted.parts[i]);
+    call->posted.n = 0;
+}
+static Call *begin_call(Group *g, int kind) {
+    Call *call = spare ? spare : own(sizeof *call);
+    spare = spare ? spare->next : NULL;
+    *call = (Call){.g = g, .kind = kind, .id = -1, .ready = call->ready, .posted = call->posted, .later = call->later};
+    return at_hand = call;
+}
+static void end_call(Call *call) {
+    at_hand = call;
+    if (call->id >= 0 && are_sent) { word("f"); number(call->id); newline(); }
+    for (int i = 0; i < call->later.n; i++) write_part(call->g, call->later.parts[i]);
+    settle(call);
+    if (call->id >= 0) { word("e"); number(call->id); newline(); }
+    for (Call **at = &live; *at; at = &(*at)->next) if (*at == call) { *at = call->next; break; }
+    at_hand = NULL;
+    call->ready.n = call->later.n = 0;
+    call->next = spare;
+    spare = call;
+}
+
+#ifdef OPEN_MPI
+/* Open MPI hands all messages, those of its collectives too, to functions behind two tables of pointers: the place of a function in
+ * its table (versions 2 to 5), what the library put there, and which of them have been seen to work. */
+enum { AT_IRECV_INIT = 6, AT_IRECV, AT_RECV, AT_ISEND_INIT, AT_ISEND, AT_SEND, AT_START = 14, AT_WAIT = 4, AT_WAIT_ALL = 6 };
+static struct {
+    int (*irecv_init)(void *, size_t, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    int (*isend_init)(const void *, size_t, MPI_Datatype, int, int, int, MPI_Comm, MPI_Request *);
+    int (*start)(size_t, MPI_Request *);
+    int (*irecv)(void *, size_t, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    int (*recv)(void *, size_t, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+    int (*isend)(const void *, size_t, MPI_Datatype, int, int, int, MPI_Comm, MPI_Request *);
+    int (*send)(const void *, size_t, MPI_Datatype, int, int, int, MPI_Comm);
+    int (*wait)(MPI_Request *, MPI_Status *);
+    int (*wait_all)(size_t, MPI_Request *, MPI_Status *);
+} below;
+enum { ALL_SEEN = 63, PROBE_BYTES = 24, PROBE_TAG = 77 };
+static int is_probing, seen, last_tag, first_tag = INT_MIN;
+static __thread int is_posting;
+static __thread long long epoch;
+
+static void probe(int bit, size_t n, MPI_Datatype t, int peer, int tag, MPI_Comm c) {
+    if (n == PROBE_BYTES && t == MPI_BYTE && peer == 0 && tag == PROBE_TAG && c == MPI_COMM_SELF) seen |= bit;
+    if (c == MPI_COMM_WORLD) last_tag = tag;
+}
+static int in_world(MPI_Comm c, int peer) {
+    Group *g;
+    MPI_Group inner, world;
+    int found = 0;
+    REAL(Comm_get_attr)(c, keyval, &g, &found);
+    if (found) return g->members[peer];
+    REAL(Comm_group)(c, &inner);
+    REAL(Comm_group)(MPI_COMM_WORLD, &world);
+    REAL(Group_translate_ranks)(inner, 1, &peer, world, &found);
+    REAL(Group_free)(&inner);
+    REAL(Group_free)(&world);
+    return found;
+}
+/* The call to which a message belongs. Each non-blocking collective has a tag of its own on its communicator, and sends in rounds. A
+ * round begins when all receives of the one before are complete: in another run of the library's progress, or deeper on the stack. */
+static Call *call_of(MPI_Comm c, int tag, char *frame) {
+    enum { CALL_DEPTH = 64 };
+    Call *call = at_hand;
+    if (tag <= first_tag && tag > -(1 << 29)) {
+        Call *oldest = NULL;
+        for (call = live; call && (call->comm != c || call->tag != tag); call = call->next)
+            if (call->g->comm == c && (call->kind == ANY_TAG || !call->tag)) oldest = call;
+        int is_own = at_hand && (at_hand->kind == ANY_TAG || (at_hand->kind == OWN_TAG && (!at_hand->tag || at_hand->tag == tag)));
+        if (!call) call = is_own && (!oldest || (at_hand->g && at_hand->g->comm == c)) ? at_hand : oldest;
+        if (call && (call->tag != tag || call->epoch != epoch || call->frame - frame > CALL_DEPTH)) {
+            settle(call);
+            call->comm = c;
+            call->tag = tag;
+            call->epoch = epoch;
+            call->frame = frame;
+        }
+    }
+    if (call && call == at_hand && call->is_file) work();
+    return call && call->g ? call : NULL;
+}
+static Part message(int is_send, MPI_Comm c, int peer, int tag, long long value, MPI_Request r) {
+    return (Part){.is_send = is_send, .peer = peer < 0 ? peer : in_world(c, peer), .tag = tag, .value = value, .request = r, .comm = c};
+}
+static void on_send(int bit, size_t n, MPI_Datatype t, int to, int tag, MPI_Comm c, char *frame) {
+    if (is_probing) probe(bit, n, t, to, tag, c);
+    Call *call = call_of(c, tag, frame);
+    if (call && to >= 0) tell(call, message(1, c, to, tag, (long long)n * bytes_of(1, t), MPI_REQUEST_NULL));
+}
+static int see_isend(const void *b, size_t n, MPI_Datatype t, int to, int tag, int mode, MPI_Comm c, MPI_Request *r) {
+    on_send(1, n, t, to, tag, c, __builtin_frame_address(0));
+    is_posting++;
+    int e = below.isend(b, n, t, to, tag, mode, c, r);
+    is_posting--;
+    return e;
+}
+/* What a file call waits for others is no work. */
+static int waited(int e) { if (at_hand && at_hand->is_file) left_at = now(); return e; }
+static int see_send(const void *b, size_t n, MPI_Datatype t, int to, int tag, int mode, MPI_Comm c) {
+    on_send(2, n, t, to, tag, c, __builtin_frame_address(0));
+    return waited(below.send(b, n, t, to, tag, mode, c));
+}
+static int see_irecv(void *b, size_t n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r) {
+    if (is_probing) probe(4, n, t, from, tag, c);
+    Call *call = call_of(c, tag, __builtin_frame_address(0));
+    is_posting++;
+    int e = below.irecv(b, n, t, from, tag, c, r);
+    is_posting--;
+    if (call && from != MPI_PROC_NULL) append(&call->posted, message(0, c, from, tag, posted++, *r));
+    return e;
+}
+static int see_isend_init(const void *b, size_t n, MPI_Datatype t, int to, int tag, int mode, MPI_Comm c, MPI_Request *r) {
+    int e = below.isend_init(b, n, t, to, tag, mode, c, r);
+    if (at_hand && to >= 0) append(&at_hand->ready, message(1, c, to, tag, (long long)n * bytes_of(1, t), *r));
+    return e;
+}
+static int see_irecv_init(void *b, size_t n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r) {
+    int e = below.irecv_init(b, n, t, from, tag, c, r);
+    if (at_hand && from != MPI_PROC_NULL) append(&at_hand->ready, message(0, c, from, tag, 0, *r));
+    return e;
+}
+static int see_start(size_t n, MPI_Request r[]) {
+    for (size_t i = 0; at_hand && at_hand->g && i < n; i++)
+        for (int k = at_hand->ready.n - 1; k >= 0; k--) if (at_hand->ready.parts[k].request == r[i]) {
+            Part part = at_hand->ready.parts[k];
+            if (part.is_send) tell(at_hand, part);
+            else { part.value = posted++; append(&at_hand->posted, part); }
+            break;
+        }
+    return below.start(n, r);
+}
+static int see_recv(void *b, size_t n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s) {
+    MPI_Status own;
+    if (is_probing) probe(8, n, t, from, tag, c);
+    Call *call = call_of(c, tag, __builtin_frame_address(0));
+    long long seq = call ? posted++ : 0;
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = waited(below.recv(b, n, t, from, tag, c, s));
+    if (call && s->MPI_SOURCE >= 0) tell(call, message(0, c, s->MPI_SOURCE, tag, seq, MPI_REQUEST_NULL));
+    return e;
+}
+static void on_wait(MPI_Request r, const MPI_Status *s) {
+    Parts *all = &at_hand->posted;
+    for (int i = 0; i < all->n; i++) if (all->parts[i].request == r) {
+        Part part = all->parts[i];
+        memmove(all->parts + i, all->parts + i + 1, sizeof *all->parts * (size_t)(--all->n - i));
+        if (part.peer < 0) part.peer = in_world(part.comm, s->MPI_SOURCE);
+        tell(at_hand, part);
+        return;
+    }
+}
+static int see_wait(MPI_Request *r, MPI_Status *s) {
+    if (is_probing) seen |= 16;
+    if (!at_hand) return below.wait(r, s);
+    MPI_Request before = *r;
+    MPI_Status own;
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    if (at_hand->is_file) work();
+    int e = waited(below.wait(r, s));
+    on_wait(before, s);
+    return e;
+}
+static int see_wait_all(size_t n, MPI_Request r[], MPI_Status s[]) {
+    static MPI_Request *before;
+    static MPI_Status *statuses;
+    static size_t many;
+    if (is_probing) seen |= 32;
+    if (!at_hand) return below.wait_all(n, r, s);
+    if (n > many) {
+        many = 2 * n;
+        before = own(sizeof *before * many);
+        statuses = own(sizeof *statuses * many);
+    }
+    memcpy(before, r, sizeof *before * n);
+    if (s == MPI_STATUSES_IGNORE) s = statuses;
+    if (at_hand->is_file) work();
+    int e = waited(below.wait_all(n, r, s));
+    for (size_t i = 0; i < n; i++) on_wait(before[i], &s[i]);
+    return e;
+}
+/* The library's own, which begins the rounds. */
+void opal_progress(void) {
+    static void (*next)(void);
+    if (!next) next = (void (*)(void))next_of("opal_progress");
+    epoch += !is_posting;
+    next();
+}
+/* Puts the functions of the recorder into the tables, or those of the library back. */
+static void exchange(void **pml, void **waits) {
+#define EXCHANGE(AT, NAME) { void *other = below.NAME ? (void *)below.NAME : (void *)see_##NAME; below.NAME = below.NAME ? NULL : (__typeof__(below.NAME))AT; AT = other; }
+    EXCHANGE(pml[AT_IRECV_INIT], irecv_init) EXCHANGE(pml[AT_IRECV], irecv) EXCHANGE(pml[AT_RECV], recv) EXCHANGE(pml[AT_START], start)
+    EXCHANGE(pml[AT_ISEND_INIT], isend_init) EXCHANGE(pml[AT_ISEND], isend) EXCHANGE(pml[AT_SEND], send)
+    EXCHANGE(waits[AT_WAIT], wait) EXCHANGE(waits[AT_WAIT_ALL], wait_all)
+}
+/* Whether all processes see what the library sends; if not, its tables are as before. */
+static int watch(void) {
+    void **pml = dlsym(RTLD_DEFAULT, "mca_pml"), **waits = dlsym(RTLD_DEFAULT, "ompi_request_functions");
+    void *done = dlsym(RTLD_DEFAULT, "ompi_request_empty");
+    int is_seen = pml && waits && done, are_seen;
+    char out[PROBE_BYTES] = "", in[PROBE_BYTES];
+    MPI_Request r[2];
+    if (is_seen) {
+        exchange(pml, waits);
+        is_probing = 1;
+        REAL(Isend)(out, PROBE_BYTES, MPI_BYTE, 0, PROBE_TAG, MPI_COMM_SELF, &r[0]);
+        REAL(Recv)(in, PROBE_BYTES, MPI_BYTE, 0, PROBE_TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        REAL(Wait)(&r[0], MPI_STATUS_IGNORE);
+        for (int i = 0; i < 2; i++) REAL(Irecv)(in, PROBE_BYTES, MPI_BYTE, 0, PROBE_TAG, MPI_COMM_SELF, &r[i]);
+        for (int i = 0; i < 2; i++) REAL(Send)(out, PROBE_BYTES, MPI_BYTE, 0, PROBE_TAG, MPI_COMM_SELF);
+        REAL(Waitall)(2, r, MPI_STATUSES_IGNORE);
+    }
+    REAL(Barrier)(MPI_COMM_WORLD);
+    int blocking_tag = last_tag;
+    REAL(Ibarrier)(MPI_COMM_WORLD, &r[0]);
+    REAL(Wait)(&r[0], MPI_STATUS_IGNORE);
+    is_probing = 0;
+    is_seen = is_seen && seen == ALL_SEEN && (world_size == 1 || (epoch && blocking_tag < 0 && last_tag < blocking_tag));
+    if (last_tag < 0) first_tag = last_tag;
+    done_key = key_of(&done, sizeof done);
+    REAL(Allreduce)(&is_seen, &are_seen, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!are_seen && below.isend) exchange(pml, waits);
+    return are_seen;
+}
+static void returned(void) { at_hand = NULL; epoch++; }
+#else
+static int watch(void) { return 0; }
+static void returned(void) { at_hand = NULL; }
+#endif
 static void completed(uint64_t key, const MPI_Status *status) {
     Pending *p = find(key);
     if (!p || !p->active) return;
     int cancelled = 0;
     if (p->kind == RECEIVE) REAL(Test_cancelled)(status, &cancelled);
     if (p->kind == RECEIVE && !cancelled) received(p->group, p->seq, status);
-    if (p->kind == COLLECTIVE) { word("e"); number(p->seq); newline(); }
-    if (p->kind == COMMUNICATOR) { REAL(Wait)(&p->agreed, MPI_STATUS_IGNORE); name_group(p->made, p->group); }
+    if (p->call) end_call(p->call);
+    if (p->kind == COMMUNICATOR) name_group(p->made, p->group);
     p->active = 0;
     if (!p->persistent) p->kind = GONE;
 }
-static long long collective(const char *name, Group *g, int root, long long bytes, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
-    long long id = collectives++;
-    if (!g) return id;
-    word("c "); word(name); number(g->id); number(root); number(id); number(bytes);
+static Call *collective(int kind, const char *name, Group *g, int root, long long bytes, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
+    Call *call = begin_call(g, kind);
+    if (!g || are_sent) return call;
+    call->id = collectives++;
+    word("c "); word(name); number(g->id); number(root); number(call->id); number(bytes);
     number(counts ? g->n : 0);
     for (int i = 0; counts && i < g->n; i++) number(bytes_of(counts[i], types ? types[i] : type));
     newline();
-    return id;
+    return call;
 }
-static void ended(Group *g, long long id) { if (g) { word("e"); number(id); newline(); } }
-static void track(Group *g, long long id, MPI_Request r) {
-    if (!g) return;
-    if (g->n == 1) { ended(g, id); return; }
-    insert((Pending){.key = request_key(r), .kind = COLLECTIVE, .active = 1, .seq = id, .group = g});
+static void track(Call *call, Pending p) {
+    returned();
+    if (!call->g || call->g->n == 1 || p.key == done_key) { end_call(call); return; }
+    if (are_sent) { call->id = collectives++; word("b"); number(call->id); newline(); }
+    call->next = live;
+    live = call;
+    p.active = 1;
+    p.call = call;
+    insert(p);
 }
 
 /* --- the library, its transport, and the host --- */
@@ -377,8 +658,17 @@ static long long cycles(void) {
     return 1000000000LL * ROUNDS * ADDITIONS / (found > 0 ? found : 1);
 }
 static void clock_rate(void) { word("h"); number(cycles()); newline(); }
-/* What MPI_Init added to the memory of the process. */
+static int threads(void) {
+    char text[4096] = "";
+    int status = open("/proc/self/status", O_RDONLY);
+    if (status >= 0 && read(status, text, sizeof text - 1) < 0) text[0] = 0;
+    if (status >= 0) close(status);
+    const char *line = strstr(text, "\nThreads:");
+    return line ? atoi(line + 9) : 1;
+}
+/* What MPI_Init added to the memory of the process, and the threads that ran at its end. */
 static long long of_library;
+static int own_threads;
 static void begin(long long before) {
     const char *folder = getenv("MIGSIM_RECORD_DIR"), *clock = getenv("MIGSIM_RECORD_CLOCK");
     MPI_Comm parent;
@@ -395,12 +685,35 @@ static void begin(long long before) {
     add_group(MPI_COMM_WORLD, 0);
     add_group(MPI_COMM_SELF, 1);
     describe_waiting();
+    are_sent = watch();
+    fact("collectives", are_sent ? "sent" : "formulas");
     clock_rate();
+    own_threads = threads();
     of_library = resident() - before;
 }
-int MPI_Init(int *argc, char ***argv) { inside = 1; long long before = resident(); int e = REAL(Init)(argc, argv); begin(before); return leave(e); }
+/* A recorder that was compiled for another library would call it with wrong handles. */
+static void expect_library(void) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+#ifdef OPEN_MPI
+    int is_open = 1;
+#else
+    int is_open = 0;
+#endif
+    REAL(Get_library_version)(text, &length);
+    if (is_open == !strncmp(text, "Open MPI", 8)) return;
+    const char *folder = getenv("MIGSIM_RECORD_DIR");
+    world_rank = (int)getpid();
+    create(folder ? folder : ".");
+    text[strcspn(text, ",\n")] = 0;
+    for (char *at = text; *at; at++) if (*at == '\t') *at = ' ';
+    dprintf(file, "migsim-record library %s\n", text);
+    _exit(74);
+}
+int MPI_Init(int *argc, char ***argv) { inside = 1; expect_library(); long long before = resident(); int e = REAL(Init)(argc, argv); begin(before); return leave(e); }
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     inside = 1;
+    expect_library();
     long long before = resident();
     int e = REAL(Init_thread)(argc, argv, required, provided);
     begin(before);
@@ -434,6 +747,9 @@ int MPI_Finalize(void) {
     enter();
     long long held = resident();
     if (held > 0) { word("m"); number(held > of_library ? held - of_library : 0); newline(); }
+    char more[16];
+    snprintf(more, sizeof more, "%d", threads() - own_threads + 1);
+    fact("threads", more);
     describe(); /* here, since the tools of MPI allocate from the heap of the program */
     word("o"); number(price()); newline();
     clock_rate();
@@ -484,7 +800,7 @@ int MPI_Recv_init(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c,
 }
 static void started(MPI_Request r) {
     Pending *p = find(request_key(r));
-    if (!p) return;
+    if (!p) { cannot("MPI_Start"); return; }
     p->active = 1;
     if (p->kind == RECEIVE) p->seq = posted++;
     if (p->kind == SEND) sent(p->group, p->peer, p->tag, p->bytes);
@@ -644,7 +960,10 @@ SOMES(Waitsome) SOMES(Testsome)
 /* --- communicators --- */
 
 #define CREATES(NAME, PARAMETERS, ARGUMENTS) \
-    int MPI_##NAME PARAMETERS { ENTER(NAME, ARGUMENTS); int e = REAL(NAME) ARGUMENTS; if (*made != MPI_COMM_NULL) add_group(*made, -1); return leave(e); }
+    int MPI_##NAME PARAMETERS { \
+        ENTER(NAME, ARGUMENTS); Call *call = begin_call(group_of(c, "MPI_" #NAME), ANY_TAG); int e = REAL(NAME) ARGUMENTS; end_call(call); \
+        if (*made != MPI_COMM_NULL) add_group(*made, -1); \
+        return leave(e); }
 CREATES(Comm_dup, (MPI_Comm c, MPI_Comm *made), (c, made))
 CREATES(Comm_dup_with_info, (MPI_Comm c, MPI_Info i, MPI_Comm *made), (c, i, made))
 CREATES(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *made), (c, color, key, made))
@@ -657,20 +976,19 @@ CREATES(Graph_create, (MPI_Comm c, int n, const int i[], const int d[], int reor
 CREATES(Dist_graph_create, (MPI_Comm c, int n, const int s[], const int k[], const int d[], const int w[], MPI_Info i, int reorder, MPI_Comm *made), (c, n, s, k, d, w, i, reorder, made))
 CREATES(Dist_graph_create_adjacent, (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm *made), (c, in, s, sw, out, d, dw, i, reorder, made))
 
-/* Known once its request is complete. The members agree on its number from the beginning: nobody waits for another one's wait. */
+/* Known once its request is complete. All members give it the same number, without a message: they copy in the same order. */
 int MPI_Comm_idup(MPI_Comm c, MPI_Comm *made, MPI_Request *r) {
     ENTER(Comm_idup, (c, made, r));
     Group *from = group_of(c, "MPI_Comm_idup"), *g = own(sizeof *g);
+    Call *call = begin_call(from, ANY_TAG);
     int e = REAL(Comm_idup)(c, made, r);
-    if (!from) return leave(e);
-    *g = *from;
-    g->id = new_id();
-    Pending p = {.key = request_key(*r), .kind = COMMUNICATOR, .active = 1, .group = g, .made = *made};
-    REAL(Ibcast)(&g->id, 1, MPI_LONG_LONG, 0, c, &p.agreed);
-    insert(p);
-    if (g->n > 1) return leave(e);
-    REAL(Wait)(r, MPI_STATUS_IGNORE); /* one process: some libraries use one handle for all that is complete */
-    completed(p.key, MPI_STATUS_IGNORE);
+    if (from) {
+        *g = *from;
+        g->copies = 0;
+        g->id = (long long)(((uint64_t)from->id * 1000003 + (uint64_t)++from->copies) >> 2 | 1ULL << 61);
+        if (g->n == 1) { REAL(Wait)(r, MPI_STATUS_IGNORE); name_group(*made, g); } /* some libraries use one handle for all that is complete */
+    }
+    track(call, (Pending){.key = request_key(*r), .kind = COMMUNICATOR, .group = g, .made = *made});
     return leave(e);
 }
 
@@ -679,11 +997,11 @@ int MPI_Comm_idup(MPI_Comm c, MPI_Comm *made, MPI_Request *r) {
 #define STRIP(...) __VA_ARGS__
 #define COLLECTIVES(NAME, INAME, LABEL, PARAMETERS, ARGUMENTS, ROOT, BYTES, COUNTS, TYPE, TYPES) \
     int MPI_##NAME(STRIP PARAMETERS MPI_Comm c) { \
-        ENTER(NAME, (STRIP ARGUMENTS c)); Group *g = group_of(c, "MPI_" #NAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
-        int e = REAL(NAME)(STRIP ARGUMENTS c); ended(g, id); return leave(e); } \
+        ENTER(NAME, (STRIP ARGUMENTS c)); Group *g = group_of(c, "MPI_" #NAME); Call *call = collective(NO_TAG, LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(NAME)(STRIP ARGUMENTS c); end_call(call); return leave(e); } \
     int MPI_##INAME(STRIP PARAMETERS MPI_Comm c, MPI_Request *r) { \
-        ENTER(INAME, (STRIP ARGUMENTS c, r)); Group *g = group_of(c, "MPI_" #INAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
-        int e = REAL(INAME)(STRIP ARGUMENTS c, r); track(g, id, *r); return leave(e); }
+        ENTER(INAME, (STRIP ARGUMENTS c, r)); Group *g = group_of(c, "MPI_" #INAME); Call *call = collective(OWN_TAG, LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(INAME)(STRIP ARGUMENTS c, r); track(call, (Pending){.key = request_key(*r), .kind = COLLECTIVE}); return leave(e); }
 COLLECTIVES(Barrier, Ibarrier, "barrier", (), (), 0, 0, NULL, MPI_BYTE, NULL)
 COLLECTIVES(Bcast, Ibcast, "bcast", (void *b, int n, MPI_Datatype t, int root, ), (b, n, t, root, ), root, bytes_of(n, t), NULL, MPI_BYTE, NULL)
 COLLECTIVES(Reduce, Ireduce, "reduce", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, int root, ), (b, rb, n, t, op, root, ), root, bytes_of(n, t), NULL, MPI_BYTE, NULL)
@@ -727,32 +1045,100 @@ static int *neighbours_of(Group *g, MPI_Comm c, int *to, int *from) {
     *to = *from = n;
     return all;
 }
-static long long neighbours(const char *call, Group *g, MPI_Comm c, long long bytes, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
-    long long id = collectives++;
-    if (!g) return id;
+static Call *neighbours(int kind, const char *name, Group *g, MPI_Comm c, long long bytes, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
+    Call *call = begin_call(g, kind);
+    if (!g || are_sent) return call;
     int to, from, known = 0, *all = neighbours_of(g, c, &to, &from);
-    if (!all) { cannot(call); return id; }
-    word("n"); number(g->id); number(id);
+    if (!all) { cannot(name); return call; }
+    call->id = collectives++;
+    word("n"); number(g->id); number(call->id);
     for (int i = 0; i < to; i++) known += all[i] != MPI_PROC_NULL;
     number(known);
     for (int i = 0; i < to; i++) if (all[i] != MPI_PROC_NULL) { number(all[i]); number(counts ? bytes_of(counts[i], types ? types[i] : type) : bytes); }
     for (int i = 0; i < from; i++) if (all[to + i] != MPI_PROC_NULL) number(all[to + i]);
     newline();
     free(all);
-    return id;
+    return call;
 }
 #define NEIGHBOURS(NAME, INAME, PARAMETERS, ARGUMENTS, BYTES, COUNTS, TYPE, TYPES) \
     int MPI_##NAME(STRIP PARAMETERS MPI_Comm c) { \
-        ENTER(NAME, (STRIP ARGUMENTS c)); Group *g = group_of(c, "MPI_" #NAME); long long id = neighbours("MPI_" #NAME, g, c, BYTES, COUNTS, TYPE, TYPES); \
-        int e = REAL(NAME)(STRIP ARGUMENTS c); ended(g, id); return leave(e); } \
+        ENTER(NAME, (STRIP ARGUMENTS c)); Group *g = group_of(c, "MPI_" #NAME); Call *call = neighbours(NO_TAG, "MPI_" #NAME, g, c, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(NAME)(STRIP ARGUMENTS c); end_call(call); return leave(e); } \
     int MPI_##INAME(STRIP PARAMETERS MPI_Comm c, MPI_Request *r) { \
-        ENTER(INAME, (STRIP ARGUMENTS c, r)); Group *g = group_of(c, "MPI_" #INAME); long long id = neighbours("MPI_" #INAME, g, c, BYTES, COUNTS, TYPE, TYPES); \
-        int e = REAL(INAME)(STRIP ARGUMENTS c, r); track(g, id, *r); return leave(e); }
+        ENTER(INAME, (STRIP ARGUMENTS c, r)); Group *g = group_of(c, "MPI_" #INAME); Call *call = neighbours(OWN_TAG, "MPI_" #INAME, g, c, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(INAME)(STRIP ARGUMENTS c, r); track(call, (Pending){.key = request_key(*r), .kind = COLLECTIVE}); return leave(e); }
 NEIGHBOURS(Neighbor_allgather, Ineighbor_allgather, (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, ), (b, n, t, rb, rn, rt, ), bytes_of(n, t), NULL, MPI_BYTE, NULL)
 NEIGHBOURS(Neighbor_allgatherv, Ineighbor_allgatherv, (const void *b, int n, MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, ), (b, n, t, rb, rn, rd, rt, ), bytes_of(n, t), NULL, MPI_BYTE, NULL)
 NEIGHBOURS(Neighbor_alltoall, Ineighbor_alltoall, (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, ), (b, n, t, rb, rn, rt, ), bytes_of(n, t), NULL, MPI_BYTE, NULL)
 NEIGHBOURS(Neighbor_alltoallv, Ineighbor_alltoallv, (const void *b, const int n[], const int d[], MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, ), (b, n, d, t, rb, rn, rd, rt, ), 0, n, t, NULL)
 NEIGHBOURS(Neighbor_alltoallw, Ineighbor_alltoallw, (const void *b, const int n[], const MPI_Aint d[], const MPI_Datatype t[], void *rb, const int rn[], const MPI_Aint rd[], const MPI_Datatype rt[], ), (b, n, d, t, rb, rn, rd, rt, ), 0, n, MPI_BYTE, t)
+
+/* --- files: what processes exchange to use one together. Reading and writing is work; waiting for each other is not. --- */
+
+static Call *file_call(MPI_File f, int is_work) {
+    Pending *p = find(file_key(f));
+    Call *call = begin_call(p ? p->group : NULL, ANY_TAG);
+    call->is_file = is_work;
+    left_at = now();
+    return call;
+}
+static int end_file_call(Call *call, int e) {
+    if (call->is_file) work();
+    end_call(call);
+    return leave(e);
+}
+int MPI_File_open(MPI_Comm c, const char *name, int mode, MPI_Info i, MPI_File *f) {
+    ENTER(File_open, (c, name, mode, i, f));
+    Group *g = group_of(c, "MPI_File_open");
+    Call *call = begin_call(g, ANY_TAG);
+    int e = REAL(File_open)(c, name, mode, i, f);
+    if (!e) insert((Pending){.key = file_key(*f), .kind = OPENED, .group = g});
+    return end_file_call(call, e);
+}
+int MPI_File_close(MPI_File *f) {
+    ENTER(File_close, (f));
+    Pending *p = find(file_key(*f));
+    Call *call = file_call(*f, 0);
+    if (p) p->kind = GONE;
+    return end_file_call(call, REAL(File_close)(f));
+}
+#define FILES(NAME, IS_WORK, PARAMETERS, ARGUMENTS) \
+    int MPI_File_##NAME PARAMETERS { ENTER(File_##NAME, ARGUMENTS); Call *call = file_call(f, IS_WORK); return end_file_call(call, REAL(File_##NAME) ARGUMENTS); }
+FILES(set_view, 0, (MPI_File f, MPI_Offset d, MPI_Datatype u, MPI_Datatype t, const char *r, MPI_Info i), (f, d, u, t, r, i))
+FILES(set_size, 1, (MPI_File f, MPI_Offset n), (f, n))
+FILES(preallocate, 1, (MPI_File f, MPI_Offset n), (f, n))
+FILES(sync, 1, (MPI_File f), (f))
+#define ACCESSES(NAME, CONST) \
+    FILES(NAME##_all, 1, (MPI_File f, CONST void *b, int n, MPI_Datatype t, MPI_Status *s), (f, b, n, t, s)) \
+    FILES(NAME##_at_all, 1, (MPI_File f, MPI_Offset o, CONST void *b, int n, MPI_Datatype t, MPI_Status *s), (f, o, b, n, t, s)) \
+    FILES(NAME##_ordered, 1, (MPI_File f, CONST void *b, int n, MPI_Datatype t, MPI_Status *s), (f, b, n, t, s)) \
+    FILES(NAME##_all_begin, 1, (MPI_File f, CONST void *b, int n, MPI_Datatype t), (f, b, n, t)) \
+    FILES(NAME##_at_all_begin, 1, (MPI_File f, MPI_Offset o, CONST void *b, int n, MPI_Datatype t), (f, o, b, n, t)) \
+    FILES(NAME##_ordered_begin, 1, (MPI_File f, CONST void *b, int n, MPI_Datatype t), (f, b, n, t)) \
+    FILES(NAME##_all_end, 1, (MPI_File f, CONST void *b, MPI_Status *s), (f, b, s)) \
+    FILES(NAME##_at_all_end, 1, (MPI_File f, CONST void *b, MPI_Status *s), (f, b, s)) \
+    FILES(NAME##_ordered_end, 1, (MPI_File f, CONST void *b, MPI_Status *s), (f, b, s)) \
+    FILES(i##NAME##_all, 1, (MPI_File f, CONST void *b, int n, MPI_Datatype t, MPI_Request *r), (f, b, n, t, r)) \
+    FILES(i##NAME##_at_all, 1, (MPI_File f, MPI_Offset o, CONST void *b, int n, MPI_Datatype t, MPI_Request *r), (f, o, b, n, t, r))
+ACCESSES(read, ) ACCESSES(write, const)
+
+/* --- regions: `MPI_Pcontrol(1, "name")` begins one, and a level of 0 or less ends it. Without a readable name it has that of its level. --- */
+
+int MPI_Pcontrol(const int level, ...) {
+    if (is_stranger("MPI_Pcontrol") || inside || file < 0) return MPI_SUCCESS;
+    enter();
+    va_list list;
+    va_start(list, level);
+    const char *name = level > 0 ? va_arg(list, const char *) : NULL;
+    va_end(list);
+    int n = 0, is_name = name && (!access(name, F_OK) || errno != EFAULT);
+    while (is_name && name[n] > ' ' && name[n] <= '~' && n < 200) n++;
+    word("p");
+    if (n && !name[n]) { word(" "); word(name); }
+    else if (level > 0) number(level);
+    newline();
+    return leave(MPI_SUCCESS);
+}
 
 /* --- what has no place in supersteps: told with its rank and name. One-sided communication begins with a window. --- */
 
@@ -783,4 +1169,10 @@ ALSO(Reduce_scatter) ALSO(Ireduce_scatter) ALSO(Reduce_scatter_block) ALSO(Iredu
 ALSO(Ineighbor_allgather) ALSO(Neighbor_allgatherv) ALSO(Ineighbor_allgatherv) ALSO(Neighbor_alltoall) ALSO(Ineighbor_alltoall)
 ALSO(Neighbor_alltoallv) ALSO(Ineighbor_alltoallv) ALSO(Neighbor_alltoallw) ALSO(Ineighbor_alltoallw) ALSO(Win_create)
 ALSO(Win_create_dynamic) ALSO(Win_allocate) ALSO(Win_allocate_shared) ALSO(Comm_idup) ALSO(Comm_spawn) ALSO(Comm_spawn_multiple)
-ALSO(Comm_accept) ALSO(Comm_connect)
+ALSO(Comm_accept) ALSO(Comm_connect) ALSO(Pcontrol) ALSO(File_open) ALSO(File_close) ALSO(File_set_view) ALSO(File_set_size)
+ALSO(File_preallocate) ALSO(File_sync)
+#define ALSO_ACCESSES(NAME) \
+    ALSO(File_##NAME##_all) ALSO(File_##NAME##_at_all) ALSO(File_##NAME##_ordered) ALSO(File_##NAME##_all_begin) ALSO(File_##NAME##_at_all_begin) \
+    ALSO(File_##NAME##_ordered_begin) ALSO(File_##NAME##_all_end) ALSO(File_##NAME##_at_all_end) ALSO(File_##NAME##_ordered_end) \
+    ALSO(File_i##NAME##_all) ALSO(File_i##NAME##_at_all)
+ALSO_ACCESSES(read) ALSO_ACCESSES(write)

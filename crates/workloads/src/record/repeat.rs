@@ -7,6 +7,8 @@
 //! median is nearer in this case. Runs with different events are not repetitions, and are refused. Consecutive receives may
 //! complete in any order; the trace has the order of the first run.
 
+use std::collections::BTreeSet;
+
 use super::read::Operation;
 use migsim_base::{error::Error, words::format_count};
 
@@ -119,16 +121,17 @@ pub(super) fn combine_repetitions(
 /// # Errors
 /// An event of the run differs.
 fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Result<(), Error> {
-    let refused = |message: String| {
-        let hint = "choose an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
+    let refused = |message: String, hint: &'static str| {
         Err(Error::input(message, format!("repetition {number}"), hint))
     };
+    let other_messages = "choose an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
     let (processes, expected) = (run.len(), first.len());
     if processes != expected {
-        return refused(format!(
+        let message = format!(
             "the repetition has {}, but the first run has {expected}",
             format_count(processes, "process")
-        ));
+        );
+        return refused(message, other_messages);
     }
     for (rank, (one, other)) in first.iter().zip(run).enumerate() {
         let (one, other) = (
@@ -146,14 +149,31 @@ fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Resu
                 .get(at)
                 .map_or_else(|| "ends".into(), Operation::description)
         };
-        return refused(format!(
-            "the run differs from the first run: rank {rank} {} as its event number {}, but in the first run rank {rank} {}",
+        let message = format!(
+            "the run differs from the first run: rank {rank} {} as its event number {}, but in the first run rank {rank} {} ({} events, {before} in the first run)",
             shown(&other),
             at + 1,
-            shown(&one)
-        ));
+            shown(&one),
+            after
+        );
+        if before != after && kinds_of_messages(&one) == kinds_of_messages(&other) {
+            let hint = "the runs exchange the same messages, but not equally often, as a program does that chooses its repetitions by measured time: \
+            fix their number in its input, or record once, without `--repeat`";
+            return refused(message, hint);
+        }
+        return refused(message, other_messages);
     }
     Ok(())
+}
+
+/// Returns the sender, the receiver and the size \[B\] of the messages in `events`, without repetitions; a receive has no size.
+fn kinds_of_messages(events: &[Operation]) -> BTreeSet<(usize, usize, Option<u64>)> {
+    let kind = |event: &Operation| match event {
+        Operation::Send(lane, bytes) => Some((lane.sender, lane.receiver, Some(*bytes))),
+        Operation::Receive(lane, _) => Some((lane.sender, lane.receiver, None)),
+        _ => None,
+    };
+    events.iter().filter_map(kind).collect()
 }
 
 /// Returns the events with consecutive receives sorted by sequence of messages and by message number, because the order in which

@@ -12,6 +12,7 @@ fn in_ghz() -> WorkConversion<'static> {
     WorkConversion {
         core_speed: InstructionsPerSecond::new(1e9),
         clock_name: "wall",
+        region: None,
         takes_median: false,
     }
 }
@@ -254,15 +255,22 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
         convert_to_trace(&runs, in_ghz()).unwrap_err().to_string()
     };
     let other = error(&SENDER.replace(" 800", " 801"), RECEIVER);
-    let expected = "the run differs from the first run: rank 0 sends 801 B to rank 1 as its event number 1, but in the first run rank 0 sends 800 B to rank 1";
+    let expected = "the run differs from the first run: rank 0 sends 801 B to rank 1 with tag 5 as its event number 1, but in the first run rank 0 sends 800 B to rank 1 with tag 5 (1 events, 1 in the first run)";
     assert!(
         other.contains(expected) && other.contains("--> repetition 2"),
         "{other}"
     );
     let more = error(&SENDER.replace("m 4096", "s 0 1 6 8\nm 4096"), RECEIVER);
     assert!(
-        more.contains("the run differs from the first run: rank 0 sends 8 B to rank 1 as its event number 2, but in the first run rank 0 ends"),
+        more.contains("the run differs from the first run: rank 0 sends 8 B to rank 1 with tag 6 as its event number 2, but in the first run rank 0 ends")
+            && more.contains("hint: choose an input"),
         "{more}"
+    );
+    let again = error(&SENDER.replace("m 4096", "s 0 1 5 800\nm 4096"), RECEIVER);
+    assert!(
+        again.contains("(2 events, 1 in the first run)")
+            && again.contains("chooses its repetitions by measured time"),
+        "{again}"
     );
     let runs = [
         run([SENDER, RECEIVER]),
@@ -272,6 +280,79 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
     assert!(
         fewer.contains("the repetition has 1 process, but the first run has 2"),
         "{fewer}"
+    );
+}
+
+#[test]
+fn a_region_has_the_work_and_messages_between_its_marks() {
+    // The first of three messages with one tag is sent before the region, the last one after it; rank 1 receives all three inside.
+    let sender = "migsim-record 1 0 2\ng 0 2 0 1\nw 9000000\ns 0 1 5 1\np solve\nw 1000000\np part\ns 0 1 5 2\np\np\nw 7\ns 0 1 5 3\nend\n";
+    let receiver = "migsim-record 1 1 2\ng 0 2 0 1\np solve\nr 0 0 0 5\nr 1 0 0 5\nw 2000000\nr 2 0 0 5\np\nw 5000\nend\n";
+    let region = |name| {
+        let runs = [run([sender, receiver])];
+        convert_to_trace(
+            &runs,
+            WorkConversion {
+                region: Some(name),
+                ..in_ghz()
+            },
+        )
+    };
+    let made = region("solve").unwrap();
+    assert!(
+        made.trace_text.contains("recorded region solve\n")
+            && made
+                .trace_text
+                .ends_with("step 0\nc 0 1000000\nm 0 1 2\nstep 1\nc 1 2000000\nend\n"),
+        "{}",
+        made.trace_text
+    );
+    assert_eq!(region("part").unwrap().message_count, 1);
+    let error = region("slove").unwrap_err().to_string();
+    assert!(
+        error.contains("unknown region `slove`") && error.contains("solve"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_messages_of_collectives_that_the_library_sent_are_messages_with_its_tags() {
+    let record = |rank: usize, lines: &str| {
+        format!(
+            "migsim-record 1 {rank} 2\ng 0 2 0 1\ni collectives sent\n{lines}i threads {}\nend\n",
+            4 - rank
+        )
+    };
+    let made = converted(&[
+        &record(0, "s 0 1 -16 0\nr 0 0 1 -16\n"),
+        &record(1, "s 0 0 -16 0\nr 0 0 0 -16\n"),
+    ]);
+    let text = made.unwrap().trace_text;
+    assert!(
+        text.contains("recorded collectives sent\nrecorded threads 4\n")
+            && text.ends_with("step 0\nm 0 1 0\nm 1 0 0\nstep 1\nend\n"),
+        "{text}"
+    );
+    let error = converted(&[&record(0, "r 0 0 1 -16\n"), &record(1, "")]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("message 1 of the library's tag -16 from rank 1"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_non_blocking_collective_goes_on_while_its_process_waits_for_another_message() {
+    // Rank 0 completes the collective before it sends its message; rank 1 receives this message before it completes the collective.
+    let root = "migsim-record 1 0 2\ng 0 2 0 1\ns 0 1 -28 8\nb 0\nw 20000\nf 0\nr 0 0 1 -28\ne 0\ns 0 1 5 80\nend\n";
+    let leaf = "migsim-record 1 1 2\ng 0 2 0 1\nb 0\nw 30000\nr 1 0 0 5\nw 40000\nf 0\nr 0 0 0 -28\ns 0 0 -28 16\ne 0\nend\n";
+    let made = converted(&[root, leaf]).unwrap();
+    let steps = "step 0\nc 1 30000\nm 0 1 8\nstep 1\nc 0 20000\nm 1 0 16\nstep 2\nm 0 1 80\nstep 3\nc 1 40000\nend\n";
+    assert!(made.trace_text.ends_with(steps), "{}", made.trace_text);
+    let error = converted(&[&root.replace("b 0\n", ""), leaf]).unwrap_err();
+    assert!(
+        error.to_string().contains("no earlier line begins"),
+        "{error}"
     );
 }
 

@@ -7,7 +7,7 @@ use super::line::{TraceLine, WordError, fail_at_word};
 use migsim_base::error::Problem;
 
 /// Keys of `recorded` lines, each with its meaning in words.
-pub const FACT_KEYS: [(&str, &str); 12] = [
+pub const FACT_KEYS: [(&str, &str); 15] = [
     (
         "library",
         "the MPI library: open-mpi, mpich, intel-mpi, mvapich or another name",
@@ -20,6 +20,18 @@ pub const FACT_KEYS: [(&str, &str); 12] = [
     (
         "waiting",
         "how a waiting process waits: spin, yield or sleep",
+    ),
+    (
+        "collectives",
+        "the messages of collectives: sent by the library, or by formulas",
+    ),
+    (
+        "threads",
+        "the largest number of threads of a process, if more than 1",
+    ),
+    (
+        "region",
+        "the region of the program, if it is not the whole program",
     ),
     ("host", "the host of process 0"),
     ("ranks", "the largest number of processes on one host"),
