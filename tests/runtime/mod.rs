@@ -15,7 +15,7 @@ use migsim::{
     error::Error,
     platform::{Platform, Routes},
     policy::{Measures, Never},
-    workload::{Plan, PrescribedMigration},
+    workload::{Plan, PrescribedMigration, trace::Trace},
 };
 
 use crate::support::{

@@ -61,6 +61,24 @@ fn parallel_moves_take_as_long_as_one_and_serial_moves_as_long_as_all() {
 }
 
 #[test]
+fn a_move_sends_the_memory_of_the_superstep_that_ends() {
+    let text = "migsim-trace 2\nprocesses 1\nmemory 2MB\nstep 0\nmemory 0 1MB\nc 0 1\nstep 1\nc 0 1\nstep 2\nmemory 0 3MB\nc 0 1\nstep 3\nc 0 1\nend\n";
+    let trace = Trace::parse("t", text).unwrap();
+    let platform = switch(2, WIRE);
+    let case = Case {
+        scenario: Scenario::Iii,
+        ..Case::new(&platform, &trace, [0])
+    };
+    let script = Script((0..3).map(|k| (k, vec![(0, 1 - k as u32 % 2)])).collect());
+    let moves = case.run_with(script).unwrap().migrations;
+    let sent: Vec<f64> = moves
+        .iter()
+        .map(|one| one.transferred_bytes.get())
+        .collect();
+    assert_eq!(sent, [1e6, 1e6, 3e6]);
+}
+
+#[test]
 fn parallel_moves_to_one_host_share_its_link() {
     // The moves take 2 ms, then 2e6 B over the link of host 2, then 0.5 s.
     let outcome = moves(MigrationCostConfig::default(), [2, 2]);

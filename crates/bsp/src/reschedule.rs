@@ -100,6 +100,9 @@ impl<'a> Rescheduling<'a> {
     #[inline]
     pub(super) fn observe_superstep(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
         self.supersteps_since_call += 1;
+        if world.has_active_policy() {
+            world.update_memory();
+        }
         if self.reports.is_some() && world.has_active_policy() {
             self.record_reports(world)?;
         }

@@ -34,8 +34,15 @@ pub trait Workload: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Returns the amount of memory of a process, which a migration transfers (M(i) of the papers).
+    /// Returns the amount of memory of a process, which a migration transfers (M(i) of the papers); if it changes during the run,
+    /// the largest amount.
     fn memory(&self, process: ProcessId) -> Bytes;
+
+    /// Returns the processes whose memory differs between superstep `superstep` (counted from 0) and the superstep before, each
+    /// with its new memory; for superstep 0, the processes whose memory is not [`Self::memory`].
+    fn memory_changes(&self, _superstep: usize) -> Vec<(ProcessId, Bytes)> {
+        Vec::new()
+    }
 
     /// Returns whether the memory of a process is known (a trace may not contain it); if not, [`Self::memory`] returns 0 B.
     fn is_memory_known(&self, _process: ProcessId) -> bool {

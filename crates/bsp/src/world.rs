@@ -63,7 +63,10 @@ pub(super) struct RunState<'a> {
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) pending_destinations: Vec<(ProcessId, HostId)>,
+    /// Memory of each process in the superstep at whose end the policy was last asked.
     pub(super) process_memory: Vec<Bytes>,
+    /// Number of supersteps whose changes of memory are contained in `process_memory`.
+    memory_superstep_count: usize,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub(super) pinned_processes: Vec<bool>,
     pub(super) measurements: Measures,
@@ -137,6 +140,7 @@ impl<'a> RunState<'a> {
             placement: setup.placement.to_vec(),
             pending_destinations: Vec::new(),
             process_memory: (0..processes).map(memory).collect(),
+            memory_superstep_count: 0,
             pinned_processes: pinned_processes(setup.workload),
             measurements: Measures::default(),
             records_transfers: false,
@@ -285,6 +289,16 @@ impl<'a> RunState<'a> {
     /// except after the last superstep.
     pub(super) fn applies_migrations(&self) -> bool {
         self.setup.scenario == Scenario::Iii && !self.is_last_superstep()
+    }
+
+    /// Changes the memory of processes to their memory in the superstep that is ending.
+    pub(super) fn update_memory(&mut self) {
+        let now = self.ending_superstep + 1;
+        for superstep in std::mem::replace(&mut self.memory_superstep_count, now)..now {
+            for (process, size) in self.setup.workload.memory_changes(superstep) {
+                self.process_memory[process.index()] = size;
+            }
+        }
     }
 
     pub(super) fn exact_view<'v>(&'v self, external_load: &'v [ExternalLoad]) -> View<'v> {

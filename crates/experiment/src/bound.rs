@@ -61,6 +61,19 @@ impl Experiment {
         )
     }
 
+    /// Returns the least memory of each process in the run.
+    pub(super) fn least_memory(&self) -> Vec<Bytes> {
+        let workload = &self.workload;
+        let processes = (0..workload.processes()).map(ProcessId::from_index);
+        let first = processes.map(|process| workload.memory(process));
+        let mut least: Vec<Bytes> = first.collect();
+        for (process, size) in (0..workload.supersteps()).flat_map(|k| workload.memory_changes(k)) {
+            let least = &mut least[process.index()];
+            *least = Bytes::of(least.get().min(size.get()));
+        }
+        least
+    }
+
     /// Computes the lowest total cost of rescheduling calls and moves \[s\], as a list: the element with index n holds for runs
     /// in which at least n processes move.
     fn lowest_rescheduling_costs(&self) -> Vec<f64> {
@@ -78,13 +91,14 @@ impl Experiment {
             | CallModel::PingPong
             | CallModel::None => 0.0,
         };
+        let memory = self.least_memory();
         let (waits, are_few) = (
             moves.wait == WaitingProcesses::All,
             processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS,
         );
         let of_move = |process: usize| {
             let from = self.placement[process];
-            let memory = self.workload.memory(ProcessId::from_index(process));
+            let memory = memory[process];
             let has_flow = moves.transfer == MemoryTransfer::Flow
                 && memory.get() > 0.0
                 && !self.network.queues;

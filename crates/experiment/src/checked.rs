@@ -300,6 +300,25 @@ impl Workload for CheckedWorkload {
         Bytes::of(memory.unwrap_or_default().get() * factor)
     }
 
+    fn memory_changes(&self, superstep: usize) -> Vec<(ProcessId, Bytes)> {
+        let is_wrong = |(process, size): &&(ProcessId, Bytes)| {
+            process.index() >= self.processes || !is_amount(size.get())
+        };
+        let check = |changes: &Vec<(ProcessId, Bytes)>| {
+            let wrong = changes.iter().find(is_wrong)?;
+            Some(format!("the memory of a process becomes {wrong:?}"))
+        };
+        let changes = |workload: &'_ dyn Workload| workload.memory_changes(superstep);
+        let changes = self.ask(|| in_superstep(superstep), changes, check);
+        let factor = self.scaling.as_ref().map_or(1.0, |one| one.memory);
+        let scaled = |(process, size): (ProcessId, Bytes)| (process, size * factor);
+        changes
+            .unwrap_or_default()
+            .into_iter()
+            .map(scaled)
+            .collect()
+    }
+
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMigration] {
         if let Some(scaling) = &self.scaling {
             return scaling.moves.get(superstep).map_or(&[], Vec::as_slice);

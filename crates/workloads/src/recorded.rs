@@ -4,13 +4,15 @@
 use std::ops::Range;
 
 use super::{ApplicationSize, Message, Plan};
-use migsim_base::units::{Instructions, ProcessId};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StoredSupersteps {
     work_of_processes: Vec<(ProcessId, Instructions)>,
     messages: Vec<Message>,
     superstep_ranges: Vec<SuperstepRanges>,
+    /// Changes of the memory of processes, ordered by superstep.
+    memory_changes: Vec<(usize, ProcessId, Bytes)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,40 @@ impl StoredSupersteps {
         }
     }
 
+    /// Sets the memory of the processes from statements (superstep, process, memory), each of which holds until the next
+    /// statement about the process; the first one also holds before. `memory` gets the largest memory of each process.
+    pub(super) fn set_memory(
+        &mut self,
+        mut statements: Vec<(usize, ProcessId, Bytes)>,
+        memory: &mut [Option<Bytes>],
+    ) {
+        statements.sort_by_key(|statement| statement.0);
+        for &(_, process, size) in &statements {
+            let largest = &mut memory[process.index()];
+            if Some(size) > *largest {
+                *largest = Some(size);
+            }
+        }
+        let mut present = vec![None; memory.len()];
+        for (superstep, process, size) in statements {
+            let before = present[process.index()].replace(size);
+            if before.or(memory[process.index()]) != Some(size) {
+                let from = before.map_or(0, |_| superstep);
+                self.memory_changes.push((from, process, size));
+            }
+        }
+        self.memory_changes.sort_by_key(|change| change.0);
+    }
+
+    pub(super) fn memory_changes(&self, superstep: usize) -> Vec<(ProcessId, Bytes)> {
+        let all = &self.memory_changes;
+        let first = all.partition_point(|change| change.0 < superstep);
+        let own = all[first..]
+            .iter()
+            .take_while(|change| change.0 == superstep);
+        own.map(|&(_, process, size)| (process, size)).collect()
+    }
+
     pub(super) fn repeat_last_superstep(&mut self) {
         let last = self.superstep_ranges.last().cloned();
         self.superstep_ranges.extend(last);
@@ -107,7 +143,8 @@ impl StoredSupersteps {
             .max();
         let records = (self.work_of_processes.len() * size_of::<(ProcessId, Instructions)>())
             as f64
-            + (self.messages.len() * size_of::<Message>()) as f64;
+            + (self.messages.len() * size_of::<Message>()) as f64
+            + (self.memory_changes.len() * size_of::<(usize, ProcessId, Bytes)>()) as f64;
         ApplicationSize {
             max_messages: messages.unwrap_or(0) as f64,
             data_bytes: 2.0 * records,
@@ -141,6 +178,13 @@ macro_rules! recorded_methods {
 
         fn memory(&self, process: migsim_base::units::ProcessId) -> migsim_base::units::Bytes {
             self.memory[process.index()].unwrap_or_default()
+        }
+
+        fn memory_changes(
+            &self,
+            superstep: usize,
+        ) -> Vec<(migsim_base::units::ProcessId, migsim_base::units::Bytes)> {
+            self.steps.memory_changes(superstep)
         }
 
         fn is_memory_known(&self, process: migsim_base::units::ProcessId) -> bool {

@@ -12,7 +12,7 @@ use crate::{
 };
 use migsim_base::{
     quantities::format_duration,
-    units::{BytesPerSecond, HostId, ProcessId, Seconds},
+    units::{Bytes, BytesPerSecond, HostId, Seconds},
     words::format_count,
 };
 use migsim_bsp::{MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
@@ -178,10 +178,7 @@ fn fastest_possible_move_duration(experiment: &Experiment) -> Option<f64> {
     if costs.transfer == MemoryTransfer::None {
         return Some(fixed);
     }
-    let workload = experiment.workload.as_ref();
-    let memory = (0..workload.processes())
-        .map(ProcessId::from_index)
-        .map(|process| workload.memory(process).get());
+    let memory = experiment.least_memory().into_iter().map(Bytes::get);
     let memory = memory.reduce(f64::min)?;
     let platform = &experiment.platform.platform;
     let managers = || {

@@ -9,7 +9,8 @@
 //! Columns and rows may be in any order. The unit of a column follows its name, as `work [Ginstr]` or `work_Ginstr`; a field may
 //! have another unit after its number. Without a unit, work is in instructions, or in seconds if the column is `work [s]`, and
 //! sizes are in bytes. Work in seconds is measured on hosts of `speed`. A process without a row in a superstep computes nothing
-//! in this superstep. `memory` may be missing or empty; if a process has several values, the maximum is used.
+//! in this superstep. `memory` may be missing or empty; a value holds until the next value
+//! of the process, and the first value also in the supersteps before.
 
 mod application;
 pub(crate) mod column;

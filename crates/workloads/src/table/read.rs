@@ -123,17 +123,16 @@ fn table_from_rows(
         .max();
     work.sort_by_key(|row| (row.superstep, row.process));
     messages.sort_by_key(|message| message.0);
-    let mut memory = vec![config.memory; processes.map_or(0, |last| last + 1)];
-    let mut told = vec![None; memory.len()];
-    for row in &work {
-        if row.memory > told[row.process] {
-            told[row.process] = row.memory;
-        }
-    }
-    for (memory, told) in memory.iter_mut().zip(told) {
-        *memory = told.or(*memory);
-    }
+    let mut memory = vec![None; processes.map_or(0, |last| last + 1)];
     let mut steps = StoredSupersteps::default();
+    let stated = work.iter().filter_map(|row| {
+        let process = ProcessId::from_index(row.process);
+        Some((row.superstep, process, row.memory?))
+    });
+    steps.set_memory(stated.collect(), &mut memory);
+    for memory in &mut memory {
+        *memory = memory.or(config.memory);
+    }
     let (mut work, mut messages) = (work.into_iter().peekable(), messages.into_iter().peekable());
     for superstep in 0..supersteps.map_or(0, |last| last + 1) {
         steps.open_superstep();

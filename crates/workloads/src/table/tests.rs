@@ -1,7 +1,10 @@
 //! Tests of tables: their applications, and their errors.
 
 use super::*;
-use crate::{Message, Plan, Workload};
+use crate::{
+    Message, Plan, Workload,
+    trace::{Trace, TracePreamble},
+};
 use migsim_base::{
     error::Error,
     units::{Bytes, ProcessId},
@@ -56,6 +59,29 @@ fn rows_and_columns_come_in_any_order_with_units() {
         (known, table.memory(ProcessId(0)).get()),
         ([true, false, false], 5e6)
     );
+}
+
+#[test]
+fn the_memory_of_each_superstep_survives_being_written_as_a_trace() {
+    let work = "process,superstep,work,memory\n1,1,1,5\n1,2,1,5\n1,3,1,2\n1,4,1,\n2,2,1,7\n2,3,1,\n2,4,1,9\n3,1,1,\n";
+    let table = read(work, MESSAGES).unwrap();
+    let mut text = Vec::new();
+    Trace::write(&table, &TracePreamble::default(), &mut text).unwrap();
+    let trace = Trace::parse_bytes("t", &text).unwrap();
+    let largest = [0, 1].map(|process| table.memory(ProcessId(process)).get());
+    assert_eq!(largest, [5.0, 9.0]);
+    for workload in [&table as &dyn Workload, &trace] {
+        let changes = |superstep| -> Vec<(u32, f64)> {
+            let changes = workload.memory_changes(superstep).into_iter();
+            changes
+                .map(|(process, size)| (process.0, size.get()))
+                .collect()
+        };
+        assert_eq!(changes(0), [(1, 7.0)]);
+        assert_eq!(changes(1), []);
+        assert_eq!(changes(2), [(0, 2.0)]);
+        assert_eq!(changes(3), [(1, 9.0)]);
+    }
 }
 
 #[test]

@@ -209,11 +209,19 @@ impl TraceParser<'_> {
         Ok(())
     }
 
-    /// Parses the line `memory p SIZE`, the memory of process p, or `memory SIZE`, the memory of all processes without a line of
-    /// the first form.
+    /// Parses the line `memory p SIZE`, the memory of process p from the present superstep on, or `memory SIZE` above the steps,
+    /// the memory of all processes without a line of the first form.
     pub(super) fn parse_memory_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let size = self.parse_size(line, line.word_count - 1)?;
+        let superstep = self.trace.steps.len().checked_sub(1);
         if line.word_count == 2 {
+            if superstep.is_some() {
+                return fail_at_word(
+                    0,
+                    "the line `memory` for all processes is after the first `step` line",
+                    "move this line above `step 0`, or name a process: `memory p bytes`",
+                );
+            }
             return match self.default_memory.replace(size) {
                 None => Ok(()),
                 Some(_) => fail_at_word(
@@ -224,12 +232,16 @@ impl TraceParser<'_> {
             };
         }
         let process = self.parse_process_number(line, 1)?;
+        if let Some(superstep) = superstep {
+            self.stated_memory.push((superstep, process, size));
+            return Ok(());
+        }
         match self.trace.memory[process.index()].replace(size) {
             None => Ok(()),
             Some(_) => fail_at_word(
                 1,
                 format!("process {} has a second `memory` line", process.0),
-                "remove one of the lines: the memory of a process is the same in all supersteps",
+                "remove one of the lines, or move it below the `step` line from which on it holds",
             ),
         }
     }

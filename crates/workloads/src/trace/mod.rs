@@ -3,7 +3,8 @@
 //! ```text
 //! migsim-trace 2
 //! processes P            processes 0..P-1
-//! memory p SIZE          memory of process p; without p, of all processes that have no `memory` line
+//! memory p SIZE          memory of process p; without p, of all processes that have no `memory` line; below `step k`, the
+//!                        memory of process p from superstep k on
 //! host p NAME            process p starts on this host; for all processes, or for none
 //! runtime KEY VALUE      a setting of the runtime: `sends sequential`, `barrier.kind central`
 //! recorded KEY VALUE     a fact about the recording that the trace comes from: `library open-mpi`
@@ -67,7 +68,7 @@ pub struct Trace {
     cycles_per_instruction: f64,
     concatenated_host_names: String,
     host_name_ranges: Vec<Range<usize>>,
-    /// Memory of each process: from its `memory` line, or else the largest memory image with which the trace moves it; `None` if
+    /// Largest memory of each process: from its `memory` lines, or else the largest memory image with which the trace moves it; `None` if
     /// the trace states neither.
     memory: Vec<Option<Bytes>>,
     steps: StoredSupersteps,

@@ -74,7 +74,7 @@ const LINE_KINDS: [LineKind; 14] = [
         "memory",
         &["process", "bytes"],
         ["", "memory p bytes, or memory bytes"],
-        AllowedPlace::AboveSteps,
+        AllowedPlace::Anywhere,
     ),
     line_kind(
         "barrier",
@@ -205,6 +205,8 @@ pub(super) struct TraceParser<'a> {
     pub(super) announced_superstep_count: Option<usize>,
     /// Memory of each process without a separate `memory` line, from the line `memory SIZE`; `None` if there is no such line.
     pub(super) default_memory: Option<Bytes>,
+    /// Memory of processes from `memory p SIZE` lines below a `step` line: the superstep, the process and its memory.
+    pub(super) stated_memory: Vec<(usize, ProcessId, Bytes)>,
     /// Whether the trace had a `cycles` line so far.
     pub(super) has_cycles_line: bool,
     /// Number that the next `step` line must have, counted from 0.
@@ -246,6 +248,7 @@ impl<'a> TraceParser<'a> {
             format_version: 0,
             announced_superstep_count: None,
             default_memory: None,
+            stated_memory: Vec::new(),
             has_cycles_line: false,
             next_step_number: 0,
             has_wrong_step_number: false,
@@ -288,12 +291,15 @@ impl<'a> TraceParser<'a> {
         if !self.problems.is_empty() {
             return Err(Error::Input(self.problems));
         }
-        for (memory, image) in self
-            .trace
-            .memory
-            .iter_mut()
-            .zip(&self.largest_memory_images)
-        {
+        let memory = &mut self.trace.memory;
+        let mut stated = Vec::new();
+        for &(_, process, _) in &self.stated_memory {
+            let at_start = memory[process.index()].or(self.default_memory);
+            stated.extend(at_start.map(|size| (0, process, size)));
+        }
+        stated.append(&mut self.stated_memory);
+        self.trace.steps.set_memory(stated, memory);
+        for (memory, image) in memory.iter_mut().zip(&self.largest_memory_images) {
             *memory = memory.or(self.default_memory).or(*image);
         }
         Ok(self.trace)

@@ -121,6 +121,9 @@ fn append_step_lines(
     plan.clear(workload.processes());
     workload.fill(superstep, plan);
     append_line(text, format_args!("step {superstep}"));
+    for (process, size) in workload.memory_changes(superstep) {
+        append_line(text, format_args!("memory {} {}", process.0, size.get()));
+    }
     for (process, work) in plan.work.iter().enumerate() {
         if work.get() > 0.0 {
             append_line(text, format_args!("c {process} {}", work.get()));

@@ -13,7 +13,7 @@ use crate::{Message, VtLabels, recorded::StoredSupersteps};
 use migsim_base::{
     document::limit_problems,
     error::{Error, Problem},
-    units::ProcessId,
+    units::{Bytes, ProcessId},
     words::{format_count, singular_or_plural},
 };
 
@@ -67,6 +67,7 @@ fn join_ranks(
             },
         },
         last_rank_of_process: Vec::new(),
+        stated_memory: Vec::new(),
         recorded_move_count: 0,
     };
     for rank in ranks {
@@ -89,12 +90,14 @@ fn join_ranks(
             "name data in which at least one phase has `tasks`",
         ));
     }
-    for memory in &mut tasks.application.memory {
-        *memory = memory.or(config.memory);
-    }
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         tasks.add_superstep(of_ranks, is_new);
     });
+    let Vt { steps, memory, .. } = &mut tasks.application;
+    steps.set_memory(std::mem::take(&mut tasks.stated_memory), memory);
+    for memory in memory {
+        *memory = memory.or(config.memory);
+    }
     let note = tasks.describe_read_data(config, &numbers);
     Ok((tasks.application, note))
 }
@@ -174,6 +177,8 @@ struct ApplicationBuilder {
     ignored_data: IgnoredData,
     application: Vt,
     last_rank_of_process: Vec<usize>,
+    /// Memory of processes that the data states: the superstep, the process and its memory.
+    stated_memory: Vec<(usize, ProcessId, Bytes)>,
     /// Number of times that a task changes its rank from one phase to another in the recorded run.
     recorded_move_count: u64,
 }
@@ -201,8 +206,7 @@ impl ApplicationBuilder {
         phase.tasks.iter().map(|task| task.id).map(key).collect()
     }
 
-    /// Creates a process for each task of a phase that has no process yet, and raises the memory of each process to the memory
-    /// that its task states.
+    /// Creates a process for each task of a phase that has no process yet.
     fn add_processes(&mut self, of_ranks: &[&PhaseData]) {
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.task_keys(rank, phase).into_iter().zip(&phase.tasks) {
@@ -217,10 +221,6 @@ impl ApplicationBuilder {
                         .entity_values
                         .push(task.entity.clone());
                 }
-                let memory = &mut self.application.memory[process];
-                if task.memory > *memory {
-                    *memory = task.memory;
-                }
             }
         }
         self.last_rank_of_process
@@ -232,6 +232,7 @@ impl ApplicationBuilder {
         if !is_new {
             return self.application.steps.repeat_last_superstep();
         }
+        let superstep = self.application.steps.len();
         self.application.steps.open_superstep();
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.task_keys(rank, phase).into_iter().zip(&phase.tasks) {
@@ -239,9 +240,10 @@ impl ApplicationBuilder {
                 let place = &mut self.last_rank_of_process[process];
                 self.recorded_move_count += u64::from(*place != rank);
                 *place = rank;
-                self.application
-                    .steps
-                    .add_work(ProcessId::from_index(process), task.work);
+                let process = ProcessId::from_index(process);
+                self.application.steps.add_work(process, task.work);
+                let stated = task.memory.map(|memory| (superstep, process, memory));
+                self.stated_memory.extend(stated);
             }
             for edge in &phase.messages {
                 match (

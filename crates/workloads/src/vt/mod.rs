@@ -10,7 +10,7 @@
 //! | `identical_to_previous` | the previous phase again |
 //! | `time` \[s\] | work: `time · speed`, with the speed of the hosts of the recorded run |
 //! | `SendRecv` from task to task | as many messages as `messages` says, of equal parts of `bytes` |
-//! | `task_footprint_bytes`, else `task_serialized_bytes` | the memory of the process, the largest of all phases |
+//! | `task_footprint_bytes`, else `task_serialized_bytes` | the memory of the process in this phase |
 //!
 //! Data for which BSP applications have no counterpart is ignored, and a note states its amount: messages from a task to itself
 //! or to tasks that do not exist, broadcasts (unless requested), other communications, subphases, iterations of a load balancer,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::config::default_speed;
 use crate::{Plan, Workload};
-use migsim_base::units::{InstructionsPerSecond, ProcessId};
+use migsim_base::units::{Bytes, InstructionsPerSecond, ProcessId};
 
 const EXPORTED_COLLECTION: u64 = 7;
 
@@ -48,8 +48,10 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
         Some(labels) => labels.phase_numbers.clone(),
         None => (0..workload.supersteps() as u64).collect(),
     };
-    let writer = Writer {
+    let memory = |process| workload.memory(ProcessId::from_index(process));
+    let mut writer = Writer {
         workload,
+        process_memory: (0..workload.processes()).map(memory).collect(),
         work_conversion_speed: speed.unwrap_or_else(default_speed),
         task_entities: (0..workload.processes())
             .map(|process| task_entity(workload, process, export.initial_ranks[process]))
@@ -72,6 +74,9 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
         }
         plan.clear(workload.processes());
         workload.fill(superstep, &mut plan);
+        for (process, size) in workload.memory_changes(superstep) {
+            writer.process_memory[process.index()] = size;
+        }
         for (text, phase) in texts.iter_mut().zip(writer.phase_of_each_rank(
             *number,
             &plan,
@@ -134,6 +139,8 @@ struct Writer<'a> {
     /// Speed by which work is divided to get times \[instructions/s\].
     work_conversion_speed: InstructionsPerSecond,
     task_entities: Vec<Value>,
+    /// Memory of each process in the present superstep.
+    process_memory: Vec<Bytes>,
 }
 
 impl Writer<'_> {
@@ -179,7 +186,7 @@ impl Writer<'_> {
         });
         let id = ProcessId::from_index(process);
         if self.workload.is_memory_known(id) {
-            let size = self.workload.memory(id).get();
+            let size = self.process_memory[process].get();
             task["user_defined"] =
                 json!({ "task_footprint_bytes": size, "task_serialized_bytes": size });
         }
