@@ -365,9 +365,10 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
     section("Costs", "costs.", &properties["costs"]);
     section("View of policies", "view.", &properties["view"]);
     for (policy, options) in properties["policy"]["properties"].as_object().unwrap() {
-        if policy == "forecast" {
-            let forecast = serde_json::json!({ "properties": { "forecast": options } });
-            section("Forecast of strategies", "policy.", &forecast);
+        if policy == "forecast" || policy == "decision" {
+            let own = serde_json::json!({ "properties": { policy: options } });
+            let title = ["Forecast of strategies", "Decisions"][usize::from(policy == "decision")];
+            section(title, "policy.", &own);
         } else if policy != "name" {
             section(
                 &format!("Policy {policy}"),
@@ -428,7 +429,7 @@ fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
                     .entry(other)
                     .or_insert_with(|| shown(&arguments))
             }
-            ("policy", Some("forecast")) => own,
+            ("policy", Some("forecast" | "decision")) => own,
             ("policy", Some(policy)) => &*of_policies.entry(policy).or_insert_with(|| {
                 let name = if policy == "exec" {
                     "exec:true"

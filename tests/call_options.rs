@@ -75,7 +75,7 @@ fn an_overlapped_call_by_messages_runs_beside_the_superstep() {
     // Two messages of some ms are hidden in the next superstep of 1 s. Computation of the managers would slow that superstep, so there is
     // none.
     let call = CallCostConfig {
-        decision: instructions(0.0),
+        decision: "0 s".parse().unwrap(),
         waiting: CallWaiting::Overlapped,
         ..CallCostConfig::default()
     };

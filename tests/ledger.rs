@@ -54,6 +54,7 @@ fn costs(wait: WaitingProcesses, order: MigrationOrder) -> Costs {
             fixed: seconds(0.25),
             order,
             wait,
+            ..MigrationCostConfig::default()
         },
     }
 }
@@ -119,7 +120,7 @@ fn a_call_by_messages_is_split_into_messages_and_work() {
     // manager computes 2 · 1e6 instructions at 1 GHz.
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
     let call = CallCostConfig {
-        decision: instructions(1e6),
+        decision: "1e6 instr * P".parse().unwrap(),
         ..CallCostConfig::default()
     };
     let costs = Costs {

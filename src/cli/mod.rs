@@ -254,7 +254,9 @@ fn run_subcommand(
         args::Command::Explain(explain) => explain::run_explain(registry, explain, out, errors),
         args::Command::Decide(question) => decide::run_decide(registry, question, out),
         args::Command::Report(report) => report::run_report(registry, report, out, errors),
-        args::Command::Calibrate(arguments) => calibrate::run_calibrate(arguments, out, errors),
+        args::Command::Calibrate(arguments) => {
+            calibrate::run_calibrate(registry, arguments, out, errors)
+        }
         args::Command::Record(arguments) => record::run_record(arguments, out, errors),
         args::Command::Snapshot(arguments) => {
             snapshot::run_snapshot(registry, arguments, out, errors)

@@ -35,7 +35,7 @@ fn costs(wait: WaitingProcesses, fixed: f64) -> Costs {
             order: CallOrder::Sequential,
             report: bytes(1000.0),
             exchange: bytes(500.0),
-            decision: instructions(0.0),
+            decision: "0 s".parse().unwrap(),
             answer: bytes(2000.0),
             ..CallCostConfig::default()
         },
@@ -186,7 +186,7 @@ fn a_moving_process_is_answered_at_its_old_host_by_its_new_manager() {
 fn managers_compute_their_decisions_between_the_exchanges() {
     // The computation of 3 · 1e6 takes 3 ms on h0 and 1.5 ms on h2, and a is the next to send.
     let mut costs = costs(WaitingProcesses::All, 0.0);
-    costs.call.decision = instructions(1e6);
+    costs.call.decision = "1e6 instr * P".parse().unwrap();
     let outcome = run(EQUAL, costs, unplanned, &[]);
     assert_close(outcome.calls[0].cost.get(), 0.067, ROUNDING, "cost");
 }

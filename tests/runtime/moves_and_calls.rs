@@ -91,6 +91,35 @@ fn parallel_moves_to_one_host_share_its_link() {
 }
 
 #[test]
+fn processes_that_are_packed_or_unpacked_at_the_same_time_share_the_cores() {
+    // Each is packed on its own host in 0.1 s + 1e6 · 100 ns. After the transfer, both are unpacked on one core in 0.6 s.
+    let costs = MigrationCostConfig {
+        pack: "100 ms + 100 ns/B".parse().unwrap(),
+        unpack: "300 ms".parse().unwrap(),
+        ..MigrationCostConfig::default()
+    };
+    let spent = |targets| moves(costs, targets).migration_waiting_time.get();
+    assert_close(spent([2, 2]), 0.2 + 2.002 + 0.6 + 0.5, ROUNDING, "one host");
+    assert_close(
+        spent([2, 3]),
+        0.2 + 1.002 + 0.3 + 0.5,
+        ROUNDING,
+        "two hosts",
+    );
+    let none = MigrationCostConfig {
+        transfer: MemoryTransfer::None,
+        ..costs
+    };
+    let outcome = moves(none, [2, 2]);
+    assert_close(
+        outcome.migration_waiting_time.get(),
+        1.3,
+        ROUNDING,
+        "no transfer",
+    );
+}
+
+#[test]
 fn a_move_without_transfer_takes_its_operations_only() {
     let none = MigrationCostConfig {
         transfer: MemoryTransfer::None,
@@ -204,8 +233,8 @@ fn movers_pay_their_operations_in_their_next_superstep_beside_the_others() {
     costs.migration = MigrationCostConfig {
         transfer: MemoryTransfer::None,
         fixed: seconds(0.25),
-        order: MigrationOrder::Parallel,
         wait: WaitingProcesses::Movers,
+        ..MigrationCostConfig::default()
     };
     let case = Case {
         scenario: Scenario::Iii,
@@ -229,7 +258,7 @@ fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
         model: CallModel::Messages,
         report: bytes(1000.0),
         exchange: bytes(500.0),
-        decision: instructions(1e6),
+        decision: "1e6 instr * P".parse().unwrap(),
         answer: bytes(2000.0),
         ..CallCostConfig::default()
     });
@@ -267,7 +296,7 @@ fn managers_that_have_nothing_to_compute_answer_at_once() {
             model: CallModel::Messages,
             report: bytes(1000.0),
             exchange: bytes(500.0),
-            decision: instructions(0.0),
+            decision: "0 s".parse().unwrap(),
             answer: bytes(2000.0),
             ..CallCostConfig::default()
         }),

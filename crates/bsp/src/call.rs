@@ -27,7 +27,7 @@ use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
 use migsim_base::{
     error::Error,
-    units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time},
+    units::{Bytes, ClusterId, HostId, Seconds, Time},
 };
 use migsim_engine::MessageEnds;
 
@@ -238,7 +238,12 @@ impl ReschedulingCall {
                 self.reverse_messages();
             }
             CallStep::ManagerExchange => self.add_manager_messages(cost.exchange, world),
-            CallStep::DecisionComputation => return self.start_decision(cost.decision, world),
+            CallStep::DecisionComputation => {
+                for (cluster, _) in populated_cluster_process_counts(world) {
+                    self.decide(world.setup.platform.manager_host(cluster), world)?;
+                }
+                return Ok(());
+            }
             CallStep::ComputedWait
             | CallStep::SequentialMessages
             | CallStep::NeighbourRound(_)
@@ -280,11 +285,7 @@ impl ReschedulingCall {
                 self.add_neighbour_messages(messages as usize, world);
             }
             // If all hosts decide at once, the root represents the busiest of them.
-            (CallStep::DecisionComputation, _) => {
-                let operations = procedure.operation_count as f64;
-                let work = world.setup.costs.call.operation.get() * operations;
-                return self.execute(root, Instructions::of(work), world);
-            }
+            (CallStep::DecisionComputation, _) => return self.decide(root, world),
             (CallStep::DecisionDistribution, Gather::ThroughManagers) => {
                 self.add_cluster_messages(world, root, PROCESS_ANSWER_BYTES, 0.0);
                 self.reverse_messages();
@@ -373,13 +374,9 @@ impl ReschedulingCall {
         }
     }
 
-    /// Starts a computation of the call on a host, if there is work.
-    fn execute(
-        &mut self,
-        host: HostId,
-        work: Instructions,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    /// Starts the computation of the decision on a host, if it takes time.
+    fn decide(&mut self, host: HostId, world: &mut RunState<'_>) -> Result<(), Error> {
+        let work = world.decision_work(host);
         if work.get() > 0.0 {
             self.pending_activities += 1;
             world
@@ -409,20 +406,6 @@ impl ReschedulingCall {
             };
             self.step_messages.extend(others.map(message));
         }
-    }
-
-    /// Starts the computation of the decision on every manager; the amount of computation is `work` for each process of the
-    /// application.
-    fn start_decision(
-        &mut self,
-        work: Instructions,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
-        let work = Instructions::of(work.get() * world.placement.len() as f64);
-        for (cluster, _) in populated_cluster_process_counts(world) {
-            self.execute(world.setup.platform.manager_host(cluster), work, world)?;
-        }
-        Ok(())
     }
 
     /// Records the instants at which the computation of the decision begins and ends, for a call during which all processes wait.

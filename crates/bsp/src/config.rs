@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use migsim_base::units::{Bytes, Instructions, Seconds};
+use super::decision_cost::DecisionCost;
+use migsim_base::units::{Bytes, Seconds};
+use migsim_engine::ProcessorTime;
 
 /// The order in which a process sends the messages of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -360,28 +362,15 @@ pub struct CallCostConfig {
     /// Call model `messages`: the size of the message from one manager to another. With `order` set to `parallel`, the size is
     /// given per process of the sender's cluster; with `sequential`, it is the size of the whole message.
     pub exchange: Bytes,
-    /// Call model `messages`: the amount of computation for the decision on each manager, per process of the application.
-    pub decision: Instructions,
     /// Call model `messages`: the size of the answer from a manager to each process.
     pub answer: Bytes,
-    /// Call model `messages`: the cost of an elementary operation (a comparison and an addition) in the decision of a strategy
-    /// other than MigBSP; such strategies count their operations.
-    #[serde(skip_serializing_if = "is_default_operation")]
-    pub operation: Instructions,
+    /// Call model `messages`: the processor time of the decision on each host that decides, for the policy of the run.
+    #[serde(skip)]
+    pub decision: DecisionCost,
     /// Factor by which the delay before the transfer of each message of a rescheduling call is multiplied, and by which the sizes
     /// of messages that a strategy specifies are multiplied. It is 1 unless the user changes the simulated case.
     #[serde(skip)]
     pub delay: DelayFactor,
-}
-
-/// Returns the default cost of an elementary operation of a decision, including its memory accesses \[instr\].
-fn default_operation() -> Instructions {
-    Instructions::of(10.0)
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_default_operation(operation: &Instructions) -> bool {
-    *operation == default_operation()
 }
 
 impl Default for CallCostConfig {
@@ -398,9 +387,8 @@ impl Default for CallCostConfig {
             // A report has a process id, a cluster and a potential, which fit in 30 bytes; an entry of a sorted list fits in 20.
             report: Bytes::of(30.0),
             exchange: Bytes::of(20.0),
-            decision: Instructions::of(1000.0),
             answer: Bytes::of(20.0),
-            operation: default_operation(),
+            decision: DecisionCost::default(),
             delay: DelayFactor::default(),
         }
     }
@@ -453,6 +441,13 @@ pub struct MigrationCostConfig {
     /// Duration of the other operations of a migration: opening of connections, serialisation, creation of the process at the
     /// destination.
     pub fixed: Seconds,
+    /// Processor time to pack a process on its host: a time per process and a time per byte of its memory. The migrations that
+    /// leave a host share its cores.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pack: ProcessorTime,
+    /// Processor time to unpack a process on its new host, as `pack`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unpack: ProcessorTime,
     /// The order of the migrations that one rescheduling call decides: all at the same time, or one after the other.
     pub order: MigrationOrder,
     /// The processes that wait while migrations are in progress: `all`, or only the `movers`, which join the other processes at

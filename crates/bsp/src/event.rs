@@ -10,8 +10,12 @@ pub(super) enum ActivityToken {
     BarrierActivityEnded(BarrierMessage),
     CallActivityEnded,
     ManagerActivityEnded(u32),
+    /// A migrating process has been packed on its host; the number is the index of the migration.
+    ProcessPacked(u32),
     /// The memory of a migrating process has arrived at the destination host; the number is the index of the migration.
     MemoryTransferred(u32),
+    /// A migrating process has been unpacked on its new host; the number is the index of the migration.
+    ProcessUnpacked(u32),
     /// A migrating process can continue at its destination, after the operations that follow the transfer of its memory; the
     /// number is the index of the migration.
     MigrationEnded(u32),
@@ -21,10 +25,23 @@ impl ActivityToken {
     /// Returns whether the event is handled before all events of the same time that cause actions of processes. This holds for
     /// the events of migrations and rescheduling calls.
     pub(super) fn is_handled_before_processes(&self) -> bool {
-        matches!(
-            self,
-            Self::CallActivityEnded | Self::MemoryTransferred(_) | Self::MigrationEnded(_)
-        )
+        matches!(self, Self::CallActivityEnded) || self.ended_migration_part().is_some()
+    }
+
+    /// Returns the index of the migration of which the activity is a part, and the number of parts that are over after it.
+    pub(super) fn ended_migration_part(&self) -> Option<(u32, usize)> {
+        match *self {
+            Self::ProcessPacked(index) => Some((index, 1)),
+            Self::MemoryTransferred(index) => Some((index, 2)),
+            Self::ProcessUnpacked(index) => Some((index, 3)),
+            Self::MigrationEnded(index) => Some((index, 4)),
+            Self::ProcessBegins(_)
+            | Self::ComputationEnded(_)
+            | Self::MessageDelivered(_)
+            | Self::BarrierActivityEnded(_)
+            | Self::CallActivityEnded
+            | Self::ManagerActivityEnded(_) => None,
+        }
     }
 }
 

@@ -71,6 +71,7 @@ mod call;
 mod closing;
 mod config;
 mod decision;
+mod decision_cost;
 mod event;
 mod exchange;
 mod invariants;
@@ -101,6 +102,7 @@ pub use config::{
     ShortcutChoice, TransferStart, WaitingProcesses,
 };
 pub use decision::{CallProcedure, Candidate, Decision, Explain, Gather, Migration};
+pub use decision_cost::{DecisionCost, DecisionSize};
 pub use measures::{Measures, Traffic, resize_and_fill};
 pub use memo::{Memo, MemoBudget};
 pub use migsim_engine::Message;

@@ -14,7 +14,7 @@ use super::{
 use crate::{Migration, PrescribedMigration};
 use migsim_base::{
     error::{Error, Problem},
-    units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32},
+    units::{Bytes, HostId, Instructions, ProcessId, Seconds, Time, greater, to_u32},
 };
 use migsim_engine::MessageEnds;
 use migsim_platform::Platform;
@@ -38,6 +38,10 @@ struct Move {
     process: ProcessId,
     destination: HostId,
     memory_size: Bytes,
+    /// Processor time on the host that the process leaves.
+    packing_time: Seconds,
+    /// Processor time on the new host, after the transfer.
+    unpacking_time: Seconds,
     delay_after_transfer: Seconds,
     start_time: Time,
     cause: MigrationCause,
@@ -45,9 +49,14 @@ struct Move {
 }
 
 impl Move {
-    /// Returns whether the migration takes no time, since it has no memory to transfer and no delay.
+    /// Returns whether the migration takes no time, since it has no memory to transfer, no processor time and no delay.
     fn is_instant(&self) -> bool {
-        self.memory_size.get() <= 0.0 && self.delay_after_transfer.get() <= 0.0
+        let times = [
+            self.packing_time,
+            self.unpacking_time,
+            self.delay_after_transfer,
+        ];
+        self.memory_size.get() <= 0.0 && times.iter().all(|time| time.get() <= 0.0)
     }
 }
 
@@ -92,6 +101,8 @@ impl Migrations {
             process: wanted.process,
             destination: to,
             memory_size: wanted.transferred_bytes,
+            packing_time: Seconds::default(),
+            unpacking_time: Seconds::default(),
             delay_after_transfer: wanted.wait_after_transfer,
             start_time: world.engine.now(),
             cause: MigrationCause::Workload,
@@ -125,6 +136,8 @@ impl Migrations {
                 process,
                 destination: to,
                 memory_size: size,
+                packing_time: Seconds::of(costs.pack.of_bytes(memory.get())),
+                unpacking_time: Seconds::of(costs.unpack.of_bytes(memory.get())),
                 delay_after_transfer: costs.duration_outside_flow(
                     world.setup.platform,
                     (from, to),
@@ -243,48 +256,86 @@ impl Migrations {
         self.common_start = None;
     }
 
-    /// Starts the migration with this index: the transfer of the memory, or the delay if there is no transfer.
+    /// Starts the migration with this index.
     fn start_migration(&mut self, index: usize, world: &mut RunState<'_>) -> Result<(), Error> {
-        let planned = &mut self.migrations[index];
-        planned.start_time = world.engine.now();
-        let from = world.placement[planned.process.index()];
-        let token = to_u32(index);
-        if planned.memory_size.get() > 0.0 {
-            let transferred = ActivityToken::MemoryTransferred(token);
-            let ends = MessageEnds {
-                hosts: (from, planned.destination),
-                processes: Some((planned.process, planned.process)),
-            };
-            return world.send_message(ends, planned.memory_size, transferred);
+        self.migrations[index].start_time = world.engine.now();
+        if !self.start_next_part(index, 0, world)? {
+            let token = ActivityToken::MigrationEnded(to_u32(index));
+            world.engine.start_wait(Seconds::default(), token);
         }
-        world.engine.start_wait(
-            planned.delay_after_transfer,
-            ActivityToken::MigrationEnded(token),
-        );
         Ok(())
     }
 
-    /// Handles the end of the memory transfer of a migration. The remaining delay of the migration begins; without a remaining
-    /// delay, the migration is applied.
-    pub(super) fn on_memory_transferred(
+    /// Starts the first part of a migration that takes time: packing, transfer, unpacking or delay, of which the first `done`
+    /// parts are over. Returns whether there is such a part.
+    fn start_next_part(
+        &self,
+        index: usize,
+        done: usize,
+        world: &mut RunState<'_>,
+    ) -> Result<bool, Error> {
+        let planned = self.migrations[index];
+        let (from, to) = (
+            world.placement[planned.process.index()],
+            planned.destination,
+        );
+        let token = to_u32(index);
+        let parts = [
+            (
+                ActivityToken::ProcessPacked(token),
+                planned.packing_time.get(),
+            ),
+            (
+                ActivityToken::MemoryTransferred(token),
+                planned.memory_size.get(),
+            ),
+            (
+                ActivityToken::ProcessUnpacked(token),
+                planned.unpacking_time.get(),
+            ),
+            (
+                ActivityToken::MigrationEnded(token),
+                planned.delay_after_transfer.get(),
+            ),
+        ];
+        let Some(&(token, time)) = parts[done..].iter().find(|part| part.1 > 0.0) else {
+            return Ok(false);
+        };
+        if matches!(token, ActivityToken::MemoryTransferred(_)) {
+            let ends = MessageEnds {
+                hosts: (from, to),
+                processes: Some((planned.process, planned.process)),
+            };
+            world.send_message(ends, planned.memory_size, token)?;
+        } else if matches!(token, ActivityToken::MigrationEnded(_)) {
+            world.engine.start_wait(Seconds::of(time), token);
+        } else {
+            let is_packing = matches!(token, ActivityToken::ProcessPacked(_));
+            let host = if is_packing { from } else { to };
+            let speed = world.setup.platform.hosts[host.index()].speed;
+            let work = Instructions::of(time * speed.get());
+            world.engine.execute(host, work, token)?;
+        }
+        Ok(true)
+    }
+
+    /// Handles the end of a part of a migration, after which the first `done` parts are over.
+    pub(super) fn on_part_ended(
         &mut self,
         index: u32,
+        done: usize,
         world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
-        let delay = self.migrations[index as usize].delay_after_transfer;
-        if delay.get() > 0.0 {
-            world
-                .engine
-                .start_wait(delay, ActivityToken::MigrationEnded(index));
+        if self.start_next_part(index as usize, done, world)? {
             return Ok(());
         }
         self.on_migration_ended(index, world, recorder)
     }
 
-    /// Handles the end of a migration, after its delay: applies the migration, and starts the next migration if migrations are
+    /// Handles the end of a migration: applies the migration, and starts the next migration if migrations are
     /// executed one after the other.
-    pub(super) fn on_migration_ended(
+    fn on_migration_ended(
         &mut self,
         index: u32,
         world: &mut RunState<'_>,

@@ -469,10 +469,8 @@ impl<'a, 'r> Run<'a, 'r> {
         let migrations = &mut self.rescheduling.migrations;
         let pending = migrations.pending_migrations;
         for token in &ended {
-            if let ActivityToken::MemoryTransferred(index) = *token {
-                migrations.on_memory_transferred(index, world, self.recorder)?;
-            } else if let ActivityToken::MigrationEnded(index) = *token {
-                migrations.on_migration_ended(index, world, self.recorder)?;
+            if let Some((index, done)) = token.ended_migration_part() {
+                migrations.on_part_ended(index, done, world, self.recorder)?;
             }
         }
         if let Some(since) = &mut self.rescheduling.call.all_waiting_since
@@ -516,7 +514,10 @@ impl<'a, 'r> Run<'a, 'r> {
                 Ok(())
             }
             ActivityToken::ManagerActivityEnded(manager) => self.on_manager_activity_ended(manager),
-            ActivityToken::MemoryTransferred(_) | ActivityToken::MigrationEnded(_) => {
+            ActivityToken::ProcessPacked(_)
+            | ActivityToken::MemoryTransferred(_)
+            | ActivityToken::ProcessUnpacked(_)
+            | ActivityToken::MigrationEnded(_) => {
                 unreachable!("moves are booked while some are in progress")
             }
         }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     config::{Costs, RuntimeConfig, Scenario},
+    decision_cost::DecisionSize,
     event::ActivityToken,
     memo::Memo,
     path::CauseTrace,
@@ -14,7 +15,7 @@ use super::{
 use crate::{ExternalLoad, Measures, Plan, ProcessClusterTable, View, Workload};
 use migsim_base::{
     error::{Error, InternalFault},
-    units::{Bytes, HostId, ProcessId, Seconds, Time},
+    units::{Bytes, HostId, Instructions, ProcessId, Seconds, Time},
 };
 use migsim_engine::{EventHash, MessageEnds, MessageOptions, NetworkModel, Simulation};
 use migsim_platform::Platform;
@@ -289,6 +290,21 @@ impl<'a> RunState<'a> {
     /// except after the last superstep.
     pub(super) fn applies_migrations(&self) -> bool {
         self.setup.scenario == Scenario::Iii && !self.is_last_superstep()
+    }
+
+    /// Returns the work of the decision of the last rescheduling call on a host.
+    pub(super) fn decision_work(&self, host: HostId) -> Instructions {
+        let hosts = &self.setup.platform.hosts;
+        let decision = self.outcome.calls.last().map(|call| &call.decision);
+        let procedure = decision.and_then(|decision| decision.procedure);
+        let size = DecisionSize {
+            processes: self.placement.len(),
+            cores: hosts.iter().map(|host| host.cores as usize).sum(),
+            migrations: decision.map_or(0, |decision| decision.migrations.len()),
+            operations: procedure.map(|procedure| procedure.operation_count),
+        };
+        let speed = hosts[host.index()].speed.get();
+        self.setup.costs.call.decision.work(size, speed)
     }
 
     /// Changes the memory of processes to their memory in the superstep that is ending.

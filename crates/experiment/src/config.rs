@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
 
-use super::{neutral, suite::ONE_READING};
+use super::{neutral, policy_choice::DECISION_KEY, suite::ONE_READING};
 use crate::registry::Registry;
 use migsim_base::plugin::PluginTable;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
@@ -360,6 +360,14 @@ pub fn json_schema(registry: &Registry) -> String {
     policy.insert(
         "forecast".into(),
         generator.subschema_for::<Forecast>().to_value(),
+    );
+    policy.insert(
+        DECISION_KEY.into(),
+        json!({
+            "description": "Processor time of a decision on each host that decides, if the call is simulated as messages, under the name of each policy: a sum of times or instructions multiplied by P (processes), H (cores of all hosts), M (migrations decided), N (operations that the strategy counted; 100 P if it counts none), log2(P) or log2(H), such as `1 ms + 0.64 us * P`. Default of each policy: `10 instr * N`.",
+            "type": "object",
+            "additionalProperties": { "type": "string" },
+        }),
     );
     let loads = load::load_key_schema(registry.loads(), &mut generator);
     let mut options = generator.take_definitions(true);

@@ -16,7 +16,9 @@ const FORMER_VERSION: &str = "0.2.0";
 const FORMER_PATTERNS: [&str; 2] = ["migbsp", "migbsp-2007"];
 
 /// Keys that this version does not have, each with its object and the only value that it could usefully have.
-const REMOVED_KEYS: [(&str, &str, &str); 4] = [
+const REMOVED_KEYS: [(&str, &str, &str); 6] = [
+    ("/costs/call", "decision", "\"1000 instr\""),
+    ("/costs/call", "operation", "\"10 instr\""),
     ("/policy/migbsp", "viability", "\"tested\""),
     ("/policy/bandit", "exploration", "1.0"),
     ("/policy/authors-2015", "own_latency", "\"0.000001 s\""),
@@ -46,6 +48,7 @@ pub(super) fn replace_former_settings(settings: &mut Value) {
             object.shift_remove(key);
         }
     }
+    replace_former_decision_costs(settings);
     for policy in FORMER_PATTERNS {
         let options = settings.pointer_mut(&format!("/policy/{policy}"));
         if let Some(options) = options.and_then(Value::as_object_mut)
@@ -56,6 +59,27 @@ pub(super) fn replace_former_settings(settings: &mut Value) {
             options.remove("communication_pattern");
             options.entry("patterns").or_insert("kept".into());
         }
+    }
+}
+
+/// Converts the former costs of decisions into the formula of the policy: `costs.call.decision` was the work of MigBSP for each
+/// process, `costs.call.operation` the work of a strategy for each operation.
+fn replace_former_decision_costs(settings: &mut Value) {
+    let name = settings["policy"]["name"].as_str().unwrap_or("migbsp");
+    let policy = name.split(['/', ':']).next().unwrap_or(name).to_owned();
+    let is_migbsp = FORMER_PATTERNS.contains(&&*policy) || policy == "authors-2015";
+    let call = settings
+        .pointer_mut("/costs/call")
+        .and_then(Value::as_object_mut);
+    let Some(call) = call else { return };
+    let given = ["decision", "operation"].map(|key| call.shift_remove(key));
+    let (given, variable) = if is_migbsp {
+        (&given[0], "P")
+    } else {
+        (&given[1], "N")
+    };
+    if let Some(Value::String(work)) = given {
+        settings["policy"]["decision"][policy] = format!("{work} * {variable}").into();
     }
 }
 
@@ -106,6 +130,29 @@ mod tests {
         assert_eq!(
             settings,
             json!({ "policy": { "migbsp": { "patterns": "each-call" } } })
+        );
+    }
+
+    #[test]
+    fn former_costs_of_a_decision_become_the_formula_of_the_policy() {
+        let of = |name: &str, call: Value| {
+            let mut settings = json!({ "policy": { "name": name }, "costs": { "call": call } });
+            replace_former_settings(&mut settings);
+            assert_eq!(settings["costs"]["call"], json!({}));
+            settings["policy"]["decision"].clone()
+        };
+        let given = json!({ "decision": "5 instr", "operation": "3 instr" });
+        assert_eq!(
+            of("migbsp/every=3", given.clone()),
+            json!({ "migbsp": "5 instr * P" })
+        );
+        assert_eq!(
+            of("greedy/menon", given),
+            json!({ "greedy": "3 instr * N" })
+        );
+        assert_eq!(
+            of("greedy", json!({ "decision": "1000 instr" })),
+            Value::Null
         );
     }
 

@@ -73,7 +73,7 @@ pub use effect::{CallEffect, Makespan, PredictedChange, PredictedMakespans, Reco
 pub use former::add_keys_missing_in_version;
 pub use hindsight::HindsightResult;
 pub use ledger::{MakespanLedger, MakespanTerm};
-pub use library::{BUILT_IN_LIBRARIES, BuiltInLibrary};
+pub use library::{BUILT_IN_LIBRARIES, BuiltInLibrary, read_library_json};
 pub use migsim_base::memory::Limits;
 pub use neutral::{format_option_value, neutral_options};
 pub use pingpong::{MeasuredMessages, read_measured_messages as read_pings};

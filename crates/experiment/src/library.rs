@@ -1,5 +1,5 @@
 //! Message-passing libraries: named sets of values for the keys `network` and `runtime`, such as the overhead per message of Open
-//! MPI.
+//! MPI, and for the costs of rescheduling on the machine (`costs`, `policy.decision`).
 //!
 //! `--library NAME|FILE` (the key `library`) selects such a set. Flags and keys that the user sets in addition override the
 //! values of the library. The library overrides the values that a trace recorded and the values of the built-in experiments. A
@@ -61,7 +61,7 @@ pub(crate) struct LoadedLibrary {
     pub name: String,
     /// The path of the library file and the SHA-256 of this file; `None` if the library is built in.
     pub path_and_sha256: Option<(String, String)>,
-    /// The settings under the keys `network` and `runtime` that the library provides.
+    /// The settings that the library provides.
     pub settings: Vec<KeySetting>,
     /// The source of each value of the library, by the key of the value.
     pub origins: BTreeMap<String, String>,
@@ -81,7 +81,7 @@ impl LoadedLibrary {
 ///
 /// # Errors
 /// As [`open_library`].
-pub(super) fn read_library_json(name: &str) -> Result<Value, Error> {
+pub fn read_library_json(name: &str) -> Result<Value, Error> {
     open_library(name)?;
     Ok(library_document(name)?.0.value)
 }
@@ -165,6 +165,10 @@ struct LibraryFile {
     #[serde(default)]
     runtime: Map<String, Value>,
     #[serde(default)]
+    costs: Map<String, Value>,
+    #[serde(default)]
+    policy: Map<String, Value>,
+    #[serde(default)]
     origins: BTreeMap<String, String>,
     #[serde(default)]
     machine: BTreeMap<String, String>,
@@ -183,7 +187,13 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
     }
     let file: LibraryFile = document.deserialize()?;
     let mut settings = Vec::new();
-    for (key, keys) in [("network", file.network), ("runtime", file.runtime)] {
+    let sections = [
+        ("network", file.network),
+        ("runtime", file.runtime),
+        ("costs", file.costs),
+        ("policy", file.policy),
+    ];
+    for (key, keys) in sections {
         push_nested_settings(document, key, &Value::Object(keys), &mut settings);
     }
     Ok(LoadedLibrary {
@@ -195,15 +205,26 @@ fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
     })
 }
 
-/// Appends the settings in a JSON object of a library file to `settings`: one setting for each constant of the network and for
-/// each key of the runtime and of the barrier.
+/// Objects of a library file whose keys are settings of their own.
+const PARTED_OBJECTS: [&str; 8] = [
+    "network",
+    "runtime",
+    "runtime.barrier",
+    "costs",
+    "costs.call",
+    "costs.move",
+    "policy",
+    "policy.decision",
+];
+
+/// Appends the settings in a JSON object of a library file to `settings`: one setting for each key of [`PARTED_OBJECTS`].
 fn push_nested_settings(
     document: &Document,
     key: &str,
     value: &Value,
     settings: &mut Vec<KeySetting>,
 ) {
-    let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
+    let is_parted = PARTED_OBJECTS.contains(&key);
     match value {
         Value::Object(keys) if is_parted => {
             for (inner, value) in keys {
@@ -258,9 +279,9 @@ mod tests {
             let document = Document::parse("mine.json", text).unwrap();
             parse_library_document(&document).unwrap_err().to_string()
         };
-        let told = refusal(r#"{"schema": "migsim-library-1", "costs": {}}"#);
+        let told = refusal(r#"{"schema": "migsim-library-1", "prices": {}}"#);
         assert!(
-            told.contains("mine.json:1:") && told.contains("unknown key `costs`"),
+            told.contains("mine.json:1:") && told.contains("unknown key `prices`"),
             "{told}"
         );
         let told = refusal(r#"{"schema": "migsim-library-1", "network": 3}"#);

@@ -4,6 +4,7 @@
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (a variant, a trigger)
 //! policy.greedy          the options of the policy `greedy`
 //! policy.name            exec:./mylb: the policy `exec` with this value of its main option, the command
+//! policy.decision        { "greedy": "0.64 us * P" }: the processor time of a decision of each policy (`DecisionCost`)
 //! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
@@ -26,6 +27,7 @@ use migsim_base::{
     error::{Error, Problem},
     plugin::PluginTable,
 };
+use migsim_bsp::DecisionCost;
 use migsim_policies::{self as policy, Forecast, Policy, TriggeredPolicy, trigger};
 
 /// The rescheduling policy that the settings choose, with its options, its trigger and its forecast.
@@ -60,6 +62,9 @@ const ONLY_IF_PAID_BACK_KEY: &str = "only_if_paid_back";
 /// The key under `policy` that names the method by which a strategy forecasts the work of processes.
 const FORECAST_KEY: &str = "forecast";
 
+/// The key under `policy` that holds, under the name of each policy, the processor time of its decisions.
+pub(super) const DECISION_KEY: &str = "decision";
+
 /// The part of the name of a policy, as in `migbsp/paid-back`, that has the same effect as the key `only_if_paid_back`.
 const PAID_BACK_SUFFIX: &str = "paid-back";
 
@@ -78,7 +83,7 @@ impl PolicyChoice {
             keys,
             "policy",
             registry.policies(),
-            &["trigger", FORECAST_KEY],
+            &["trigger", FORECAST_KEY, DECISION_KEY],
         )?;
         let name = read_policy_name(keys)?;
         let (value, parts) = split_policy_name(registry, name);
@@ -347,6 +352,39 @@ fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
                 .with_known_names("forecasts", Forecast::ALL.map(Forecast::name))
                 .into()
         })
+}
+
+/// Reads the processor time of the decisions of each policy, and returns the text and the formula for the policy `name`; `None` if
+/// the settings state none.
+///
+/// # Errors
+/// A policy is unknown, or a formula cannot be read.
+pub(super) fn read_decision_cost(
+    registry: &Registry,
+    keys: &Map<String, Value>,
+    name: &str,
+) -> Result<Option<(Value, DecisionCost)>, Error> {
+    let mut own = None;
+    for (policy, text) in keys
+        .get(DECISION_KEY)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        let key = format!("policy.{DECISION_KEY}.{policy}");
+        registry.policies().find(policy).map_err(|error| {
+            error.map_problems_without_location(|problem| problem.key(key.clone()))
+        })?;
+        let formula = text.as_str().ok_or_else(|| format!("{text} is no text"));
+        let cost = formula.and_then(str::parse).map_err(|what| {
+            let hint = "write a sum of times or instructions multiplied by variables, such as `1 ms + 0.64 us * P`";
+            Problem::new(format!("the cost of a decision cannot be read: {what}")).key(key).hint(hint)
+        })?;
+        if policy == name {
+            own = Some((text.clone(), cost));
+        }
+    }
+    Ok(own)
 }
 
 /// Returns the name at the beginning of one part of a policy's name, without the values after the name: `every` for `every=50`.

@@ -13,7 +13,7 @@ use super::{
     former, idle_cores, origins,
     placement::initial_placement,
     plausibility::{self, Finding},
-    policy_choice::PolicyChoice,
+    policy_choice::{DECISION_KEY, PolicyChoice, read_decision_cost},
     recorded_library, recorded_start,
     seed::{self, RandomDraws},
     settings::{LIBRARY_KEY, Layers},
@@ -174,7 +174,7 @@ impl Experiment {
             &parts.workload,
             &parts.platform,
         )?;
-        let resolved = parts.resolve_settings(&basis, is_mapped, whole)?;
+        let resolved = parts.resolve_settings(&basis, is_mapped, whole, registry)?;
         let input_files = parts.list_input_files(is_mapped, whole)?;
         let setting_notes = (former::former_setting_notes(&whole.merged_layers).into_iter())
             .chain(of_library)
@@ -452,6 +452,7 @@ impl<'r> ExperimentParts<'r> {
         basis: &Basis,
         is_mapped: bool,
         whole: &CompleteSettings,
+        registry: &Registry,
     ) -> Result<Value, Error> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
@@ -497,6 +498,11 @@ impl<'r> ExperimentParts<'r> {
             resolved["load"] = load;
         }
         resolved["policy"] = self.policy.complete_policy_settings()?;
+        let name = self.policy.registry_entry.name;
+        if let Some((text, cost)) = read_decision_cost(registry, &config.policy, name)? {
+            resolved["policy"][DECISION_KEY] = json!({ name: text });
+            config.costs.call.decision = cost;
+        }
         config.origins = origins::determine_origins(
             written,
             &whole.merged_layers,

@@ -11,17 +11,25 @@ use crate::cli::complete;
 pub(crate) struct CalibrateArguments {
     /// The platform on which the table of messages was measured: a file (JSON or `SimGrid` XML) or a built-in name. Not needed if
     /// all processes ran on one host
-    #[arg(long, value_name = "FILE", required_unless_present = "program", value_parser = complete::platform_parser(), hide_possible_values = true)]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["program", "decisions"], value_parser = complete::platform_parser(), hide_possible_values = true)]
     pub(crate) platform: Option<String>,
     /// The table of measured messages: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB
     /// `PingPong`
     #[arg(
         long,
         value_name = "FILE",
-        required_unless_present = "program",
-        conflicts_with = "program"
+        required_unless_present_any = ["program", "decisions"],
+        conflicts_with_all = ["program", "decisions"]
     )]
     pub(crate) table: Option<PathBuf>,
+    /// Measure the processor time of decisions of these policies on this machine, instead of messages, and fit a formula for each
+    #[arg(
+        long,
+        value_name = "POLICY,...",
+        value_delimiter = ',',
+        conflicts_with = "program"
+    )]
+    pub(crate) decisions: Vec<String>,
     /// The two hosts of the messages if the table does not name them, or the hosts on which the command after `--` starts its
     /// processes
     #[arg(long, value_name = "HOST,HOST")]

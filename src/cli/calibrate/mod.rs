@@ -1,6 +1,8 @@
 //! Implements `migsim calibrate`: fits a message-passing library to a table of the times of single messages, which is read or
 //! measured, and writes the library.
 
+mod decisions;
+
 use std::{
     fmt::Write as _,
     fs,
@@ -16,6 +18,7 @@ use super::{
     print::{print_line, print_text},
 };
 use crate::{
+    Registry,
     document::read_text,
     error::{Error, Problem},
     experiment::{
@@ -28,11 +31,15 @@ use crate::{
 };
 
 pub(super) fn run_calibrate(
+    registry: &Registry,
     arguments: &CalibrateArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     refuse_table_as_output(arguments)?;
+    if !arguments.decisions.is_empty() {
+        return decisions::calibrate_decisions(registry, arguments, out);
+    }
     let source = MessageMeasurements::read_or_measure_messages(arguments)?;
     let platform = &source.platform;
     let pings = read_pings(

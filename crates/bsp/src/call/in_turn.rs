@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use crate::{config::Scenario, event::ActivityToken, world::RunState};
 use migsim_base::{
     error::Error,
-    units::{ClusterId, HostId, Instructions, ProcessId, to_u32},
+    units::{ClusterId, HostId, ProcessId, to_u32},
 };
 use migsim_engine::MessageEnds;
 
@@ -162,8 +162,7 @@ impl SequentialCall {
                     };
                 }
                 Some(ManagerAction::Decide) => {
-                    let processes = self.manager_indices.len() as f64;
-                    let work = Instructions::of(cost.decision.get() * processes);
+                    let work = world.decision_work(one.host);
                     if work.get() > 0.0 {
                         one.is_busy = true;
                         return world.engine.execute(one.host, work, token);

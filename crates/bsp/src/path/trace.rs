@@ -206,9 +206,10 @@ impl<'p> CauseTrace<'p> {
             ActivityToken::CallActivityEnded | ActivityToken::ManagerActivityEnded(_) => {
                 PieceKind::Call
             }
-            ActivityToken::MemoryTransferred(_) | ActivityToken::MigrationEnded(_) => {
-                PieceKind::Move
-            }
+            ActivityToken::ProcessPacked(_)
+            | ActivityToken::MemoryTransferred(_)
+            | ActivityToken::ProcessUnpacked(_)
+            | ActivityToken::MigrationEnded(_) => PieceKind::Move,
         };
         let cause = self.find_cause_node(process, now);
         self.nodes[cause as usize].reference_count += 1;
@@ -461,7 +462,9 @@ fn process_of_token(token: &ActivityToken) -> Option<ProcessId> {
         | ActivityToken::BarrierActivityEnded(_)
         | ActivityToken::CallActivityEnded
         | ActivityToken::ManagerActivityEnded(_)
+        | ActivityToken::ProcessPacked(_)
         | ActivityToken::MemoryTransferred(_)
+        | ActivityToken::ProcessUnpacked(_)
         | ActivityToken::MigrationEnded(_) => None,
     }
 }

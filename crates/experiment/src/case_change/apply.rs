@@ -6,10 +6,12 @@ use super::{CaseChange, ChangedQuantity, capacities, spread};
 use crate::resolve::{ExperimentParts, add_missing_loopbacks};
 use migsim_base::{
     error::{Error, Problem},
-    units::{Bytes, HostId, Instructions, ProcessId, Seconds},
+    units::{Bytes, HostId, ProcessId, Seconds},
 };
-use migsim_bsp::{BarrierKind, CallModel, Costs, MemoryTransfer, RuntimeConfig, Scenario};
-use migsim_engine::NetworkModel;
+use migsim_bsp::{
+    BarrierKind, CallModel, Costs, MemoryTransfer, MigrationCostConfig, RuntimeConfig, Scenario,
+};
+use migsim_engine::{NetworkModel, ProcessorTime};
 use migsim_platform::{LoadedPlatform, Platform};
 use migsim_workloads::Workload as _;
 
@@ -75,7 +77,14 @@ impl ExperimentParts<'_> {
         let (costs, workload) = (&self.config.costs, &self.workload);
         let is_moved = || {
             let mut processes = (0..processes).map(ProcessId::from_index);
-            costs.migration.fixed.get() > 0.0
+            let MigrationCostConfig {
+                fixed,
+                pack,
+                unpack,
+                ..
+            } = costs.migration;
+            fixed > Seconds::ZERO
+                || [pack, unpack] != [ProcessorTime::ZERO; 2]
                 || costs.migration.transfer != MemoryTransfer::None
                     && processes.any(|process| workload.memory(process).get() > 0.0)
         };
@@ -118,7 +127,13 @@ impl ExperimentParts<'_> {
             ChangedQuantity::CallCosts => scale_call_costs(factor, &mut self.config.costs),
             ChangedQuantity::MoveCosts => {
                 let migration = &mut self.config.costs.migration;
-                multiply_duration(&mut migration.fixed, factor);
+                for duration in [
+                    &mut migration.fixed,
+                    &mut migration.pack.per_message,
+                    &mut migration.unpack.per_message,
+                ] {
+                    multiply_duration(duration, factor);
+                }
                 if factor <= 0.0 {
                     migration.transfer = MemoryTransfer::None;
                 }
@@ -189,9 +204,7 @@ fn scale_call_costs(factor: f64, costs: &mut Costs) {
     for size in [&mut call.report, &mut call.exchange, &mut call.answer] {
         *size = Bytes::of(size.get() * factor);
     }
-    for work in [&mut call.decision, &mut call.operation] {
-        *work = Instructions::of(work.get() * factor);
-    }
+    call.decision.scale(factor);
     if factor <= 0.0 {
         call.model = CallModel::None;
     }

@@ -118,6 +118,27 @@ fn an_edition_wins_over_built_in_settings_and_the_user_over_the_edition() {
 }
 
 #[test]
+fn the_cost_of_a_decision_is_that_of_the_policy() {
+    let registry = Registry::standard();
+    let read = |decision: Value| {
+        let keys = json!({ "decision": decision });
+        let keys = keys.as_object().unwrap().clone();
+        read_decision_cost(&registry, &keys, "greedy").map(|own| own.map(|own| own.1))
+    };
+    let cost = "1 us * P".parse().unwrap();
+    let both = json!({ "greedy": "1 us * P", "refine": "2 us * P" });
+    assert_eq!(read(both).unwrap(), Some(cost));
+    assert_eq!(read(json!({ "refine": "2 us * P" })).unwrap(), None);
+    for (wrong, place) in [("greedy", "1 us * X"), ("refine", "7")] {
+        let error = read(json!({ wrong: place })).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("policy.decision.{wrong}")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_forecast_is_the_third_part_of_a_name() {
     for keys in [
         json!({ "name": "refine/menon/ewma" }),

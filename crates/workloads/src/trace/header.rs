@@ -218,7 +218,7 @@ impl TraceParser<'_> {
             if superstep.is_some() {
                 return fail_at_word(
                     0,
-                    "the line `memory` for all processes is after the first `step` line",
+                    "the line `memory` is after the first `step` line, but must be before it",
                     "move this line above `step 0`, or name a process: `memory p bytes`",
                 );
             }
