@@ -119,6 +119,34 @@ fn the_decision_of_the_lu_paper_is_explained() {
 }
 
 #[test]
+fn each_rule_for_candidates_has_its_own_reason_to_stay() {
+    let rules = [
+        (
+            "policy.migbsp.heuristic",
+            "two",
+            "only the process with the highest PM can be a candidate",
+        ),
+        (
+            "policy.migbsp.x_of",
+            "of-processes",
+            "processes with a higher PM come first",
+        ),
+    ];
+    for (key, rule, reason) in rules {
+        let run = run(&[(key, json!(rule))]);
+        for (superstep, reason) in [(4, "its highest PM misses zero by 1.990 ms"), (11, reason)] {
+            let asked = Question {
+                process: Some(7),
+                asks_why_not_moved: true,
+                ..at(superstep)
+            };
+            let told = tell(&run, asked).unwrap();
+            assert!(told.contains(&format!("p7 stays: {reason}")), "{told}");
+        }
+    }
+}
+
+#[test]
 fn every_superstep_of_every_policy_has_a_story() {
     let forced = json!([{ "superstep": 5, "process": 3, "to": "Aquario" }]);
     let policies = [

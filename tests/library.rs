@@ -210,7 +210,8 @@ fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
         plan(&[1e9, 0.0, 0.0], &[]),
         plan(&[0.0, 0.0, 0.0], &[]),
     ]);
-    let runs = [ShortcutChoice::All, ShortcutChoice::None].map(|shortcuts| {
+    let both = [ShortcutChoice::All, ShortcutChoice::None];
+    for (shortcuts, call) in both.into_iter().flat_map(|one| [(one, 0.5), (one, 0.001)]) {
         let case = Case {
             runtime: RuntimeConfig {
                 barrier: BarrierConfig {
@@ -224,7 +225,7 @@ fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
             costs: Costs {
                 call: CallCostConfig {
                     model: CallModel::Additive,
-                    fixed: seconds(0.5),
+                    fixed: seconds(call),
                     waiting: CallWaiting::Overlapped,
                     ..CallCostConfig::default()
                 },
@@ -233,12 +234,35 @@ fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
             scenario: Scenario::Ii,
             ..Case::new(&platform, &plans, 0..3)
         };
-        case.run_with(Script(vec![(0, vec![])])).unwrap()
-    });
-    // The time is 1 s and two rounds of 2 ms; then the call, which is longer than the barrier beside it.
-    for outcome in runs {
-        assert_close(outcome.makespan.get(), 1.004 + 0.5, ROUNDING, "time");
+        let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
+        // The time is 1 s and two rounds of 2 ms; then the longer of the call and the barrier beside it.
+        let expected = 1.004 + f64::max(call, 0.004);
+        assert_close(outcome.makespan.get(), expected, ROUNDING, "time");
     }
+}
+
+#[test]
+fn a_single_byte_takes_its_time() {
+    let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 1.0)])]);
+    let (network, runtime) = (NetworkModel::default(), RuntimeConfig::default());
+    assert_time(&plans, network, runtime, 0.002 + 1e-6);
+}
+
+#[test]
+fn slow_start_of_a_message_that_waits_counts_one_before_it_that_does_not() {
+    let network = NetworkModel {
+        overhead: seconds(0.05),
+        slow_start: true,
+        ..NetworkModel::default()
+    };
+    // The connection is in use, has a short pause, or is idle when the receiver has computed.
+    let ends = [1e7, 1e8, 1e9].map(|work| {
+        let plans = Plans::new(vec![plan(&[0.0, work], &[(0, 1, 1e4), (0, 1, 1e6)])]);
+        let [by_shortcuts, by_events] = times(&plans, network, above(2e4));
+        assert_close(by_shortcuts, by_events, ROUNDING, "time");
+        by_events - work / 1e9
+    });
+    assert!(ends[1] < ends[2], "{ends:?}");
 }
 
 #[test]

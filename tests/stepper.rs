@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use migsim::{
-    bsp::{RunOutcome, Scenario, Setup, Stepper},
+    bsp::{Scenario, Setup, Stepper},
     experiment::{Experiment, Layers, Limits, Progress},
     policy::{Decision, Migration},
 };
@@ -71,17 +71,20 @@ const WITHOUT_BARRIERS: [&[(&str, &str)]; 2] = [
     ],
 ];
 
-/// Runs with these decisions, each after its superstep, counted from 0.
-fn driven(setup: &Setup<'_>, decisions: &[(usize, Decision)]) -> RunOutcome {
+/// Runs to the end with these decisions, each after its superstep, counted from 0; drops the history at each barrier if `forgets`.
+fn driven<'a>(setup: &'a Setup<'a>, decisions: &[(usize, Decision)], forgets: bool) -> Stepper<'a> {
     let mut stepper = Stepper::new(setup).unwrap();
     let mut left = decisions.iter().peekable();
     while !stepper.is_over() {
         // Reading the view changes nothing.
         let superstep = stepper.view().unwrap().superstep;
         let next = left.next_if(|decision| decision.0 <= superstep);
+        if forgets {
+            stepper.forget_history();
+        }
         stepper.advance(next.map(|next| next.1.clone())).unwrap();
     }
-    stepper.finish().unwrap()
+    stepper
 }
 
 #[test]
@@ -99,8 +102,11 @@ fn a_run_driven_by_the_decisions_of_a_policy_is_the_run_of_the_policy() {
             decisions.iter().any(|one| !one.1.migrations.is_empty()),
             "{settings:?}"
         );
-        let driven = driven(&experiment.scenario_setup(scenario), &decisions);
-        assert_eq!(driven, outcome, "{settings:?}");
+        let setup = experiment.scenario_setup(scenario);
+        let driven_run = driven(&setup, &decisions, false);
+        let forgetful = driven(&setup, &decisions, true);
+        assert_eq!(forgetful.now(), driven_run.now(), "{settings:?}");
+        assert_eq!(driven_run.finish().unwrap(), outcome, "{settings:?}");
     }
 }
 

@@ -129,6 +129,36 @@ fn a_link_that_is_not_shared_gives_each_flow_its_whole_bandwidth() {
     platform.links[1].is_shared = true;
     platform.links[2].is_shared = true;
     assert_eq!(star(&platform, NetworkModel::default()), both);
+    // Packets of two messages do not wait for each other there. Ten have headers of 90 B each; the last one crosses the next link alone.
+    let queues = NetworkModel {
+        packet: Some(Bytes::of(1e5)),
+        queues: true,
+        ..NetworkModel::default()
+    };
+    for link in &mut platform.links[1..] {
+        link.bandwidth = BytesPerSecond::of(1e9);
+    }
+    for (_, end) in star(&platform, queues) {
+        assert!((end - 1.002 - 9e-4 - 100_090e-9).abs() < 1e-9, "{end}");
+    }
+}
+
+#[test]
+fn flows_keep_their_bytes_when_they_become_many() {
+    // The link carries 1e6 B/s all the time. Half of the 200 x 1e4 B of 0 s are left at 1 s, when 100 x 1e4 B more are sent.
+    let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
+    let mut simulation = Simulation::new(&platform, NetworkModel::default());
+    simulation.start_wait(Seconds::of(1.0), 0);
+    for message in 1..=300 {
+        if message == 201 {
+            assert_eq!(simulation.next_ended().unwrap(), Some(0));
+        }
+        simulation
+            .send(HostId(0), HostId(1), Bytes::of(1e4), message)
+            .unwrap();
+    }
+    let (_, end) = *run_to_end(&mut simulation).last().unwrap();
+    assert!((end - 3.0).abs() < 1e-9, "{end}");
 }
 
 /// Returns the local ends of messages, each sent once its sender has computed for a given time.

@@ -284,7 +284,8 @@ fn update_regularity(regularity: &mut f64, forecast: f64, value: f64, margin: f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_base::units::Bytes;
+    use crate::testing::test_view;
+    use migsim_base::units::{Bytes, HostId, Instructions};
 
     #[test]
     fn with_a_margin_of_a_tenth_50_instructions_may_be_foreseen_as_45_to_55() {
@@ -337,6 +338,29 @@ mod tests {
             assert_eq!(values(silent), first.map(|value| value / 2.0));
             let silent = after_silence(0.25, false, exchange);
             assert_eq!(values(silent), first.map(|value| value / 2.0));
+        }
+    }
+
+    #[test]
+    fn ageing_from_zero_halves_the_first_value() {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let mut measures = crate::Measures::default();
+        measures.clear(1);
+        measures.work[0] = Instructions::of(1e9);
+        measures.computation_times[0] = Seconds::of(2.0);
+        let view = test_view(&platform, &[HostId(0)], &measures);
+        for (ageing, expected) in [
+            (Ageing::FromZero, (5e8, 1.0)),
+            (Ageing::FirstValue, (1e9, 2.0)),
+        ] {
+            let mut forecasts = Forecasts::default();
+            let config = MigBspConfig {
+                ageing,
+                ..MigBspConfig::default()
+            };
+            forecasts.observe(&config, 4, &view);
+            let first = &forecasts.work_forecasts[0];
+            assert_eq!((first.work, first.time), expected);
         }
     }
 

@@ -302,6 +302,8 @@ mod tests {
         let receive = ProcessTime::ComputeAndCommunicate;
         assert_eq!(vote(Population::All, receive, 0.5), '-');
         assert_eq!(vote(Population::All, receive, 0.6), '+');
+        // 1, 2.5 and 2.5 s: 1 is exactly 2 - 50 %, and must differ by less.
+        assert_eq!(voted(Population::All, receive, 0.5, 1.5), '-');
         // 3 and 3 s.
         assert_eq!(vote(Population::Receiving, receive, 0.1), '+');
         // 10, 1 and 1 s.
