@@ -6,11 +6,13 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use migsim::{
     experiment::{Experiment, Layers, Limits, Progress},
+    platform::MappingRule,
+    prelude::Scenario,
     random::{Stream, StreamPurpose},
 };
 use serde_json::{Value, json};
 
-use crate::support::{done, json};
+use crate::support::{done, json, refused};
 
 /// Draws one of some values.
 fn one_of<T: Copy>(random: &mut Stream, values: &[T]) -> T {
@@ -224,6 +226,55 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
         );
         assert!(alone.get("static_starts").is_none() && alone.get("best_static_start").is_none());
     }
+}
+
+#[test]
+fn every_rule_respects_memory_under_every_load() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("sites.json");
+    let limited = SITES.replace(r#""cores""#, r#""memory": "1 GB", "cores""#);
+    fs::write(&file, limited).unwrap();
+    let load = |kind: &str, rule: MappingRule, memory: &str| {
+        let load = match kind {
+            "file" => {
+                json!([{ "kind": kind, "file": "built-in:build-0", "period": "1 s", "values": "load-average" }])
+            }
+            _ => json!([{ "kind": kind }]),
+        };
+        let layers = Layers::from_pairs([
+            ("platform", json!(file.to_str().unwrap())),
+            (
+                "workload",
+                json!({ "app": "synthetic", "procs": 28, "memory": memory }),
+            ),
+            ("mapping", json!(rule.name())),
+            ("load", load),
+        ]);
+        Experiment::load(&layers, Limits::default())
+    };
+    for kind in ["constant", "walk", "on-off", "ar", "daily", "file"] {
+        for rule in MappingRule::ALL {
+            // Two of 14 limited hosts, and the 8 of `south`, which have no limit.
+            let experiment = load(kind, rule, "400 MB").unwrap();
+            for host in experiment.placement.iter().filter(|host| host.0 < 14) {
+                let beside = experiment.placement.iter().filter(|one| *one == host);
+                assert!(beside.count() <= 2, "{kind} {rule:?}");
+            }
+            let runs = experiment.run(&Progress::default()).unwrap();
+            assert!(runs.get(Scenario::I).unwrap().outcome.makespan.get() > 0.0);
+        }
+    }
+    let line = "run --platform sites.json --app synthetic --procs 28 --set 'workload.memory=400 MB' --mapping by-core:north";
+    let told = refused(scratch.path(), line);
+    let expected =
+        "host `north-0` has 1 GB of memory, but the processes that start there need 3.2 GB";
+    assert!(told.contains(expected), "{told}");
+    assert!(
+        told.contains(
+            "the hosts with a limit have 14 GB of memory in all, and all processes need 11.2 GB: "
+        ),
+        "{told}"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::config::{Basis, ExperimentConfig};
 use migsim_base::{
     error::{Error, Problem},
+    quantities::format_data_size,
     units::{Bytes, HostId, ProcessId},
 };
 use migsim_platform::{LoadedPlatform, Mapping, Platform};
@@ -99,12 +100,13 @@ pub(super) fn placement_by_mapping(
     let ranks: Option<Vec<usize>> = (0..processes)
         .map(|process| workload.initial_rank(ProcessId::from_index(process)))
         .collect();
-    let hosts = mapping.place(
-        platform,
-        workload
-            .labels()
-            .map_or(processes, |labels| labels.rank_count),
-    );
+    let ranks_or_processes = (workload.labels()).map_or(processes, |labels| labels.rank_count);
+    let mut memory = vec![Bytes::default(); ranks_or_processes];
+    for process in 0..processes {
+        let place = &mut memory[ranks.as_ref().map_or(process, |ranks| ranks[process])];
+        *place = *place + workload.memory(ProcessId::from_index(process));
+    }
+    let hosts = mapping.place_with_memory(platform, &memory);
     let hosts = hosts
         .map_err(|error| error.map_problems_without_location(|problem| problem.key("mapping")))?;
     Ok(match ranks {
@@ -137,13 +139,21 @@ fn check_initial_memory(
         let memory = workload.memory(ProcessId::from_index(process));
         needed[host.index()] = needed[host.index()] + memory;
     }
+    let all_needed = needed.iter().map(|bytes| bytes.get()).sum();
     for (host, needed) in hosts.iter().zip(&needed) {
         if let Some(memory) = host.memory.filter(|memory| needed > memory) {
             let message = format!(
-                "host `{}` has {memory} of memory, but the processes that start there need {needed}",
-                host.name
+                "host `{}` has {} of memory, but the processes that start there need {}",
+                host.name,
+                format_data_size(memory.get()),
+                format_data_size(needed.get())
             );
-            let hint = "place the processes on more hosts with `--mapping`, or use fewer processes or processes with less memory";
+            let total = hosts.iter().filter_map(|host| host.memory);
+            let hint = format!(
+                "the hosts with a limit have {} of memory in all, and all processes need {}: place the processes on more hosts with `--mapping`, use fewer processes, or give them less memory",
+                format_data_size(total.map(Bytes::get).sum()),
+                format_data_size(all_needed)
+            );
             return Err(Error::input(message, &loaded.source_description, hint));
         }
     }

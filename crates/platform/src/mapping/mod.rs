@@ -11,7 +11,8 @@
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper lists its hosts in this way) |
 //! | `places.csv` | the host that a table assigns to the process: [`mod@file`] |
 //!
-//! A rule that has placed a process on its last host continues with its first host. The lasting speed is what
+//! A rule that has placed a process on its last host continues with its first host. If a host has too little memory left for a
+//! process, the process goes to the host with enough memory on which it computes fastest. The lasting speed is what
 //! a profile and a background load that never change leave of the nominal speed; if they change, it is the nominal speed, since the
 //! load of the first second says little about the rest: on six cases of the suite lb-1, starts by the load at time 0 took 0.6 to 363 %
 //! longer.
@@ -24,7 +25,7 @@ use std::{collections::BTreeMap, convert::Infallible, str::FromStr};
 use super::{BufferedSteps, Host, Platform};
 use migsim_base::{
     error::{Error, Problem},
-    units::{ClusterId, HostId},
+    units::{Bytes, ClusterId, HostId},
     words::format_count,
 };
 
@@ -174,12 +175,28 @@ impl Mapping {
         }
     }
 
-    /// Returns the host on which each of `processes` processes starts, in the order of processes.
+    /// Returns the host on which each of `processes` processes without memory starts, in the order of processes.
+    ///
+    /// # Errors
+    /// As [`Self::place_with_memory`].
+    pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
+        self.place_with_memory(platform, &vec![Bytes::default(); processes])
+    }
+
+    /// Returns the host on which each process starts; `memory` has the memory of each process.
+    ///
+    /// If the host that a rule chooses has too little memory left for a process, the process goes to the host with enough memory
+    /// on which it computes fastest. It keeps its host if no host has enough.
     ///
     /// # Errors
     /// The mapping names an unknown host or cluster, or a wrong number of hosts; a file cannot be read; or the platform has no
     /// host.
-    pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
+    pub fn place_with_memory(
+        &self,
+        platform: &Platform,
+        memory: &[Bytes],
+    ) -> Result<Vec<HostId>, Error> {
+        let processes = memory.len();
         if platform.hosts.is_empty() {
             return Err(
                 Problem::new("the platform has no hosts to place processes on")
@@ -194,7 +211,8 @@ impl Mapping {
                 } else {
                     hosts_of_entries(platform, entries)?
                 };
-                Ok(rule.place_processes(platform, &hosts, processes))
+                let places = rule.place_processes(platform, &hosts, processes);
+                Ok(move_to_free_memory(platform, &hosts, memory, places))
             }
             Self::Explicit(entries) => hosts_of_explicit_mapping(platform, entries, processes),
             Self::File(path) => file::read_mapping_file(path, platform, processes),
@@ -222,6 +240,52 @@ fn lasting_speeds(platform: &Platform) -> Vec<f64> {
         return platform.hosts.iter().map(nominal).collect();
     }
     speeds
+}
+
+/// Moves each process for which its host has too little memory left to the host of `hosts` with enough memory on which it
+/// computes fastest, the processes with the most memory first.
+fn move_to_free_memory(
+    platform: &Platform,
+    hosts: &[HostId],
+    memory: &[Bytes],
+    mut places: Vec<HostId>,
+) -> Vec<HostId> {
+    let all = &platform.hosts;
+    if all.iter().all(|host| host.memory.is_none()) {
+        return places;
+    }
+    let speeds = lasting_speeds(platform);
+    let (mut used, mut counts) = (vec![Bytes::default(); all.len()], vec![0_u32; all.len()]);
+    let mut waiting: Vec<usize> = (0..places.len()).collect();
+    waiting.sort_by(|a, b| memory[*b].get().total_cmp(&memory[*a].get()));
+    for may_move in [false, true] {
+        waiting.retain(|&process| {
+            let needed = |host: HostId| used[host.index()] + memory[process];
+            let has_room = |host: &HostId| {
+                let memory = all[host.index()].memory;
+                memory.is_none_or(|memory| needed(*host) <= memory)
+            };
+            let speed = |host: &HostId| {
+                let crowd = f64::from(counts[host.index()] + 1);
+                let cores = f64::from(all[host.index()].cores);
+                speeds[host.index()] * (cores / crowd).min(1.0)
+            };
+            if !has_room(&places[process]) {
+                if !may_move {
+                    return true;
+                }
+                // Of equally fast hosts, the last in this order is taken.
+                let with_room = hosts.iter().rev().filter(|host| has_room(host));
+                let fastest = with_room.max_by(|a, b| speed(a).total_cmp(&speed(b)));
+                places[process] = *fastest.unwrap_or(&places[process]);
+            }
+            let host = places[process];
+            used[host.index()] = needed(host);
+            counts[host.index()] += 1;
+            false
+        });
+    }
+    places
 }
 
 fn repeat_hosts(hosts: &[HostId], counts: &[usize]) -> Vec<HostId> {

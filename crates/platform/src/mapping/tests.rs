@@ -90,6 +90,29 @@ fn speeds_at_the_ends_of_their_range_are_shared_like_others() {
 }
 
 #[test]
+fn processes_without_room_go_where_they_compute_fastest() {
+    let place = |mapping: &str, memory: &[f64]| {
+        let mut platform = platform();
+        for host in &mut platform.hosts[..2] {
+            host.memory = Some(Bytes::of(2.0));
+        }
+        let memory: Vec<Bytes> = memory.iter().map(|bytes| Bytes::of(*bytes)).collect();
+        let mapping: Mapping = mapping.parse().unwrap();
+        let places = mapping.place_with_memory(&platform, &memory).unwrap();
+        places.into_iter().map(|host| host.0).collect::<Vec<_>>()
+    };
+    // Each host of a holds two of its four processes; b-0, b-1, b-2 get one each, and b-0 the last.
+    for rule in ["by-core", "fast-first"] {
+        assert_eq!(place(rule, &[1.0; 8]), [0, 0, 2, 3, 1, 1, 4, 2], "{rule}");
+    }
+    assert_eq!(place("contiguous:a", &[1.0; 4]), [0, 1, 0, 1]);
+    // The largest is placed first. Where no host has room, a process keeps its host.
+    assert_eq!(place("by-core:a", &[1.0, 1.0, 2.0]), [1, 1, 0]);
+    assert_eq!(place("by-core:a", &[1.0, 2.0, 2.0]), [0, 0, 1]);
+    assert_eq!(place("a-0,a-0,a-0", &[1.0; 3]), [0; 3]);
+}
+
+#[test]
 fn rules_by_speed_see_a_profile_and_a_load_that_last() {
     let places = |rule, profiles: [&[(f64, f64)]; 2], load: Option<f64>| {
         let mut platform = platform();
