@@ -46,7 +46,10 @@ fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
 #[test]
 fn no_experiment_of_a_paper_has_a_note() {
     for name in built_in_names() {
-        assert_eq!(rules(&notes_of(name, &[])), [""; 0], "{name}");
+        let notes = notes_of(name, &[]);
+        assert_eq!(rules(&notes), [""; 0], "{name}");
+        let is_kept = |note: &String| note.contains("moves no process inside it");
+        assert!(!notes.iter().any(is_kept), "{name}: {notes:?}");
     }
     // The smallest and the largest published cases.
     let cases: [(&str, &[(&str, Value)]); 6] = [
@@ -245,6 +248,36 @@ fn percent_are_refused_with_the_share_that_is_meant() {
     );
     // A value that is not a percentage has no such hint.
     assert!(!refused("--x 2").contains('%'));
+}
+
+#[test]
+fn a_note_says_which_processes_a_reading_of_migbsp_keeps_on_a_dying_host() {
+    let scratch = tempfile::tempdir().unwrap();
+    let cluster = |name, hosts, cores, speed| json!({ "name": name, "hosts": hosts, "cores": cores, "speed": speed, "link": { "bandwidth": "1 Gbps", "latency": "10 us" }, "router": name });
+    let platform = json!({ "schema": "migsim-platform-1", "name": "two", "clusters": [cluster("north", 6, 4, "2.6 GHz"), cluster("south", 8, 2, "1.8 GHz")],
+        "links": [{ "name": "wan", "from": "north", "to": "south", "bandwidth": "1 Gbps", "latency": "10 ms" }] });
+    fs::write(scratch.path().join("two.json"), platform.to_string()).unwrap();
+    fs::write(scratch.path().join("gone.csv"), "0,0\n20,0.99\n").unwrap();
+    let of = |verb: &str, on: &str, own_cluster: &str| {
+        let line = format!(
+            "{verb} --platform two.json --app synthetic --procs 12 --set workload.spread=0.5 --set workload.supersteps=80 --load file,file=gone.csv,on={on} --set policy.migbsp.own_cluster={own_cluster}"
+        );
+        let output = succeeded(command(scratch.path(), &line));
+        said(&output) + &String::from_utf8(output.stdout).unwrap()
+    };
+    let note = "note: `migbsp` keeps 4 processes at less than a tenth of the speed of another host of the same cluster (in ";
+    for verb in ["run", "compare --policies migbsp"] {
+        let told = of(verb, "north-0", "competes");
+        assert!(told.contains(note), "{told}");
+        assert!(told.contains("add `--set policy.migbsp.own_cluster=within`"));
+        // Processes that can move, or that no host of their cluster would help, are no reason for a note.
+        for (on, own) in [("north-0", "within"), ("north", "competes")] {
+            let told = of(verb, on, own);
+            assert!(!told.contains("`migbsp` keeps"), "{told}");
+        }
+    }
+    let told = of("explain --superstep 60", "north-0", "competes");
+    assert!(told.contains("cannot move inside their cluster, although another host there would be more than ten times as fast for them: 4."), "{told}");
 }
 
 #[test]

@@ -73,6 +73,7 @@ pub(super) fn run_compare(
         return print_text(out, &text).map(|()| true);
     }
     let rows = &lock(&store).rows;
+    setup.print_notes(&plan.notes_on_results(rows), errors);
     if let Some(folder) = folder {
         write_runs_csv(folder, &plan, Shard::WHOLE, rows)?;
     }

@@ -103,6 +103,15 @@ impl Plan {
         own.filter_map(|row| row.error.as_deref()).collect()
     }
 
+    /// Returns the notes on the results, one for each setting that has any.
+    pub fn notes_on_results(&self, rows: &Rows) -> Vec<String> {
+        let note_of = |setting| {
+            let mut rows = self.rows_of(setting, rows).into_iter().flatten();
+            rows.find_map(|row| row.note.clone())
+        };
+        (0..self.settings.len()).filter_map(note_of).collect()
+    }
+
     /// Creates the experiment for the run of a setting, given by its index, with a seed.
     ///
     /// # Errors

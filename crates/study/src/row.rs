@@ -21,6 +21,9 @@ pub struct RunRow {
     /// migration.
     #[serde(default)]
     pub straight_returns: Option<u64>,
+    /// A note for the user on processes that the policy kept on slow hosts in scenario iii.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The reason why the run failed; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -142,6 +142,7 @@ fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result
         if scenario == Scenario::Iii {
             row.migrations = Some(outcome.migrations.len() as u64);
             row.straight_returns = Some(outcome.direct_return_count() as u64);
+            row.note = experiment.kept_processes_note(&outcome.calls);
             row.cost_s = [
                 Some(outcome.call_waiting_time.get()),
                 Some(outcome.migration_waiting_time.get()),

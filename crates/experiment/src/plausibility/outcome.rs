@@ -15,7 +15,7 @@ use migsim_base::{
     units::{Bytes, BytesPerSecond, HostId, Seconds},
     words::format_count,
 };
-use migsim_bsp::{MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
+use migsim_bsp::{CallRecord, MemoryTransfer, MigrationCause, Scenario, SuperstepTimes};
 use migsim_policies as policy;
 
 /// Maximum number of clusters between which moves are evaluated to find the move that takes the shortest time.
@@ -25,30 +25,44 @@ impl Experiment {
     /// Returns a note for the user about each implausible result, such as a load that begins after the run or a move that takes
     /// longer than the run.
     pub fn implausible_result_notes(&self, results: &Results) -> Vec<String> {
+        let calls = results.get(Scenario::Iii).map(|run| &*run.outcome.calls);
         find_implausible_results(self, results)
             .iter()
             .map(Finding::note_text)
-            .chain(cancelled_moves_note(self, results))
+            .chain(calls.and_then(cancelled_moves_note))
+            .chain(calls.and_then(|calls| self.kept_processes_note(calls)))
             .collect()
+    }
+
+    /// Returns a note for the user if the policy kept processes on slow hosts, since it preferred their own cluster and moves no
+    /// process inside it.
+    pub fn kept_processes_note(&self, calls: &[CallRecord]) -> Option<String> {
+        let kept = calls_with_number(calls, policy::KEPT_BY_OWN_CLUSTER_KEY);
+        let most = kept.iter().map(|(_, count)| *count).max()?;
+        let name = self.policy_name();
+        let policy = self.registry.policies().find(name).ok()?;
+        Some(format!(
+            "`{name}` keeps {} at less than a tenth of the speed of another host of the same cluster (in {} of {}): the policy prefers this cluster, but moves no process inside it; to allow such moves, add `--set policy.{name}.{}`",
+            format_count(most, "process"),
+            kept.len(),
+            format_count(calls.len(), "rescheduling call"),
+            policy.option_for_moves_within_cluster()
+        ))
     }
 }
 
+/// Returns the calls whose explanation has a number at `key`: the number of the superstep, counted from 1, and this number.
+fn calls_with_number(calls: &[CallRecord], key: &str) -> Vec<(usize, u64)> {
+    let with_number = |call: &CallRecord| {
+        let number = call.decision.outline_json().get(key)?.as_u64()?;
+        Some((call.superstep + 1, number))
+    };
+    calls.iter().filter_map(with_number).collect()
+}
+
 /// Returns a note if processes stayed where they are because the hosts that the policy chose for them lack memory.
-fn cancelled_moves_note(experiment: &Experiment, results: &Results) -> Option<String> {
-    let mut hosts = experiment.platform.platform.hosts.iter();
-    let has_limits = hosts.any(|host| host.memory.is_some());
-    let stayed = results
-        .get(Scenario::Iii)
-        .filter(|_| has_limits)?
-        .outcome
-        .calls
-        .iter()
-        .filter_map(|call| {
-            let stayed = call.decision.outline_json();
-            let stayed = stayed.get(policy::STAYED_FOR_MEMORY_KEY)?.as_u64()?;
-            Some((call.superstep + 1, stayed))
-        });
-    let stayed: Vec<(usize, u64)> = stayed.collect();
+fn cancelled_moves_note(calls: &[CallRecord]) -> Option<String> {
+    let stayed = calls_with_number(calls, policy::STAYED_FOR_MEMORY_KEY);
     let (superstep, _) = stayed.first()?;
     let count: u64 = stayed.iter().map(|(_, count)| count).sum();
     Some(format!(

@@ -213,7 +213,7 @@ impl MigBsp {
         &mut self,
         selection: Selection,
         listed: Option<Vec<MigrationPotential>>,
-        pair_count: usize,
+        (pair_count, kept): (usize, usize),
         times: Vec<CandidateTimes>,
         view: &View<'_>,
     ) -> MigBspExplanation {
@@ -236,6 +236,7 @@ impl MigBsp {
                 highest_potential_s: selection.highest,
                 highest_elsewhere_s: selection.highest_elsewhere,
                 threshold_s: selection.threshold,
+                kept_by_own_cluster: (kept > 0).then_some(kept),
                 weights: self.weights.record(&self.config),
             },
             stays_in_preferred_cluster: self.config.own_cluster != OwnCluster::Within,
@@ -304,9 +305,16 @@ struct Outline {
     /// present cluster; `None` if there is no such process.
     highest_elsewhere_s: Option<f64>,
     threshold_s: Option<f64>,
+    /// The value of [`KEPT_BY_OWN_CLUSTER_KEY`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_by_own_cluster: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Value>,
 }
+
+/// Key in the explanation of a call: the number of processes that stay because they prefer their own cluster and cannot move
+/// inside it, although another of its hosts would be more than ten times as fast for them; absent if there are none.
+pub const KEPT_BY_OWN_CLUSTER_KEY: &str = "kept_by_own_cluster";
 
 impl Explain for MigBspExplanation {
     fn to_json(&self) -> Map<String, Value> {
@@ -414,13 +422,15 @@ impl Policy for MigBsp {
         let residents = reservations.resident_counts(&self.config);
         let potentials = self.potentials(&residents, view);
         let (pairs, (best, listed)) = (potentials.pair_count(), potentials.best_and_listed());
+        let kept = self.viability_test(&[], &potentials, view);
+        let kept = kept.kept_process_count(&best, &reservations);
         let selection = self.select(best, view);
         let call = self.viability_test(&selection.candidates, &potentials, view);
         let (mut judged, times) = call.judge(&mut reservations);
         self.order_hosts_by_rank(&mut judged, &times, view);
         let migrations = self.migrations(&judged);
         self.decided_migration_count = migrations.len();
-        let record = self.record(selection, listed, pairs, times, view);
+        let record = self.record(selection, listed, (pairs, kept), times, view);
         Ok(Decision {
             migrations,
             candidates: judged,

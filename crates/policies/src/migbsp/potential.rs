@@ -96,7 +96,7 @@ impl<'a> PotentialComputation<'a> {
         occupancy: &'a [u32],
         view: &'a View<'a>,
     ) -> Self {
-        let powers = cluster_powers(config, occupancy, view);
+        let powers = cluster_powers(config.set_index, occupancy, view);
         Self {
             max_cluster_power: powers.iter().copied().fold(0.0, f64::max),
             backbone_bandwidth: match config.memory_rate {
@@ -116,6 +116,16 @@ impl<'a> PotentialComputation<'a> {
     pub(super) fn with_weights(mut self, weights: &PotentialWeights) -> Self {
         self.term_weights = [weights.computation, weights.communication, weights.memory];
         self
+    }
+
+    /// Returns for each cluster the speed that its best host would give to one more process \[instr/s\].
+    pub(super) fn best_host_powers(&self) -> Vec<f64> {
+        cluster_powers(SetIndex::BestHost, self.processes_per_host, self.view)
+    }
+
+    /// Returns the speed that a process has on its present host \[instr/s\].
+    pub(super) fn present_speed(&self, process: usize) -> f64 {
+        present_speed(self.processes_per_host, process, self.view)
     }
 
     pub(super) fn pair_count(&self) -> usize {
@@ -189,9 +199,9 @@ impl<'a> PotentialComputation<'a> {
         let power = self.cluster_powers[cluster];
         let index = match config.index_form {
             IndexForm::OfBest if self.max_cluster_power > 0.0 => power / self.max_cluster_power,
-            IndexForm::GainOverSource if power > 0.0 => (1.0
-                - present_speed(self.processes_per_host, process, self.view) / power)
-                .max(-MAX_TERM),
+            IndexForm::GainOverSource if power > 0.0 => {
+                (1.0 - self.present_speed(process) / power).max(-MAX_TERM)
+            }
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
         let compute = subject.weighted_computation_time * index * horizon;
@@ -563,7 +573,7 @@ fn present_speed(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
 
 /// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it; `occupancy` is the number of
 /// processes on each host.
-fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
+fn cluster_powers(index: SetIndex, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
     view.platform
         .clusters
         .iter()
@@ -575,7 +585,7 @@ fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> 
             let shared = |host: usize| {
                 view.process_speed(HostId::from_index(host), f64::from(occupancy[host] + 1))
             };
-            let power: f64 = match config.set_index {
+            let power: f64 = match index {
                 SetIndex::MeanClock => hosts.map(clock).sum::<f64>() / count,
                 SetIndex::MeanFreePower => hosts.map(shared).sum::<f64>() / count,
                 SetIndex::FreePowerSum => hosts.map(shared).sum(),

@@ -20,6 +20,10 @@ use super::{
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
+/// Minimum ratio of the speed on another host of the cluster to the present speed of a process at which a run reports that the
+/// process cannot move inside its cluster.
+const KEPT_SPEED_RATIO: f64 = 10.0;
+
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
     pub(super) process_counts: Vec<u32>,
@@ -186,6 +190,28 @@ impl ViabilityTest<'_> {
             .map(|candidate| self.judge_candidate(candidate, reservations))
             .unzip();
         (judged, times.into_iter().flatten().collect())
+    }
+
+    /// Counts the processes that stay because their own cluster has their highest PM, although another host of this cluster would
+    /// be more than ten times as fast for them.
+    pub(super) fn kept_process_count(
+        &self,
+        best: &[MigrationPotential],
+        reservations: &Reservations,
+    ) -> usize {
+        if self.config.own_cluster != OwnCluster::Competes {
+            return 0;
+        }
+        let fastest = self.potentials.best_host_powers();
+        let is_kept = |one: &&MigrationPotential| {
+            let speed = KEPT_SPEED_RATIO * self.potentials.present_speed(one.process());
+            let offer = || self.best_host_offer(one.process(), one.cluster(), reservations);
+            one.is_to_own_cluster()
+                && one.computation_term > 0.0
+                && fastest[one.cluster()] > speed
+                && offer().is_some_and(|offer| offer.remaining_power > speed)
+        };
+        best.iter().filter(is_kept).count()
     }
 
     fn judge_candidate(

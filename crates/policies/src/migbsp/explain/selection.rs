@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::explain::{DecisionRecord, ExplainContext};
+use crate::{
+    explain::{DecisionRecord, ExplainContext},
+    migbsp::KEPT_BY_OWN_CLUSTER_KEY,
+};
 use migsim_base::{
     quantities::format_time,
     words::{format_count, singular_or_plural},
@@ -94,6 +97,11 @@ impl RecordedSelection<'_> {
         sentences.extend(shown.and_then(|shown| self.describe_previous_potential(shown)));
         sentences.extend(self.describe_threshold());
         sentences.extend(process.and_then(|process| self.describe_candidacy(process)));
+        if let Some(kept) = self.call.number(KEPT_BY_OWN_CLUSTER_KEY) {
+            sentences.push(format!(
+                "Number of processes that have their highest PM at home and cannot move inside their cluster, although another host there would be more than ten times as fast for them: {kept}."
+            ));
+        }
         sentences
     }
 
