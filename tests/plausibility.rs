@@ -260,7 +260,7 @@ fn a_note_says_which_processes_a_reading_of_migbsp_keeps_on_a_dying_host() {
     fs::write(scratch.path().join("gone.csv"), "0,0\n20,0.99\n").unwrap();
     let of = |verb: &str, on: &str, own_cluster: &str| {
         let line = format!(
-            "{verb} --platform two.json --app synthetic --procs 12 --set workload.spread=0.5 --set workload.supersteps=80 --load file,file=gone.csv,on={on} --set policy.migbsp.own_cluster={own_cluster}"
+            "{verb} --platform two.json --app synthetic --procs 12 --set workload.spread=0.5 --set workload.supersteps=80 --load file,file=gone.csv,values=reserved,on={on} --set policy.migbsp.own_cluster={own_cluster}"
         );
         let output = succeeded(command(scratch.path(), &line));
         said(&output) + &String::from_utf8(output.stdout).unwrap()

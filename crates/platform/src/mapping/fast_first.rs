@@ -1,23 +1,24 @@
 //! The mapping rule `fast-first`: places the processes one after the other, each on the host where it computes fastest.
 //!
-//! On a host with `c` cores of speed `s` and `n` processes, each process computes at the speed `s · min(1, c/n)`. The next
+//! On a host with `c` cores of speed `s`, `n` processes and other work for `L` cores, each process computes at the speed
+//! `s · min(1, c / (n + L))`. The next
 //! process goes to the host where this speed is largest, with the process itself counted in `n`; among equally fast hosts, it
 //! goes to the first. If all processes have equal work, no other placement makes the slowest process faster. A host with fast
 //! cores may get more processes than cores before a slow core gets its first process.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Returns the number of processes that each host gets. Each host is given by the speed of a core \[instructions/s\] and the
-/// number of cores.
-pub(super) fn processes_per_host(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
-    let mut counts = vec![0_usize; hosts.len()];
+/// Returns the number of processes that each host gets; `speed` returns the speed of each of a number of processes on a host
+/// \[instructions/s\].
+pub(super) fn processes_per_host(
+    hosts: usize,
+    speed: impl Fn(usize, usize) -> f64,
+    processes: usize,
+) -> Vec<usize> {
+    let mut counts = vec![0_usize; hosts];
     // The bits of speeds have their order, since none is negative; of equally fast hosts, the first is the greatest.
-    let place = |host: usize, placed: usize| {
-        let (speed, cores) = hosts[host];
-        let speed = speed * (f64::from(cores) / (placed + 1) as f64).min(1.0);
-        (speed.to_bits(), Reverse(host))
-    };
-    let mut places: BinaryHeap<_> = (0..hosts.len()).map(|host| place(host, 0)).collect();
+    let place = |host: usize, placed: usize| (speed(host, placed + 1).to_bits(), Reverse(host));
+    let mut places: BinaryHeap<_> = (0..hosts).map(|host| place(host, 0)).collect();
     for _ in 0..processes {
         let Some(mut best) = places.peek_mut() else {
             break;
@@ -31,7 +32,13 @@ pub(super) fn processes_per_host(hosts: &[(f64, u32)], processes: usize) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn processes_per_host(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
+        let speed = |host: usize, count: usize| {
+            let (speed, cores) = hosts[host];
+            speed * (f64::from(cores) / count as f64).min(1.0)
+        };
+        super::processes_per_host(hosts.len(), speed, processes)
+    }
 
     #[test]
     fn each_process_goes_where_it_computes_fastest() {

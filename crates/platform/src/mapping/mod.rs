@@ -5,24 +5,25 @@
 //! | `contiguous` | host p mod the number of hosts, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
 //! | `round-robin` | the next host of cluster p mod the number of clusters |
 //! | `by-core` | the host of the next core: all cores of a host, then all cores of the next host |
-//! | `by-speed` | hosts get shares of the processes in proportion to lasting speed x cores |
-//! | `fast-first` | the host where the process computes fastest by its lasting speed, given the hosts of the earlier processes: the default on platforms that belong to no paper |
+//! | `by-speed` | hosts get shares of the processes in proportion to the speed at the start x cores |
+//! | `fast-first` | the host where the process computes fastest by its speed at the start, given the hosts of the earlier processes: the default on platforms that belong to no paper |
 //! | `by-core:epyc,old-3` | the host that the rule before the colon chooses among the listed clusters and hosts only |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper lists its hosts in this way) |
 //! | `places.csv` | the host that a table assigns to the process: [`mod@file`] |
 //!
 //! A rule that has placed a process on its last host continues with its first host. If a host has too little memory left for a
-//! process, the process goes to the host with enough memory on which it computes fastest. The lasting speed is what
-//! a profile and a background load that never change leave of the nominal speed; if they change, it is the nominal speed, since the
-//! load of the first second says little about the rest: on six cases of the suite lb-1, starts by the load at time 0 took 0.6 to 363 %
-//! longer.
+//! process, the process goes to the host with enough memory on which it computes fastest. The
+//! speed of a host at the start is what reservations and a profile leave that never change, shared with the other work that keeps
+//! cores busy at the start of the run ([`Host::slowdown`]). Reservations that change do not count: on six cases of the suite lb-1,
+//! starts by the reservation at time 0 took 0.6 to 363 % longer, since the first second says little about the rest. Other work
+//! that changes counts with its first value: on drawn platforms starts that ignore it take 7 % longer.
 
 mod fast_first;
 mod file;
 
 use std::{collections::BTreeMap, convert::Infallible, str::FromStr};
 
-use super::{BufferedSteps, Host, Platform};
+use super::{Host, Platform};
 use migsim_base::{
     error::{Error, Problem},
     units::{Bytes, ClusterId, HostId},
@@ -64,7 +65,7 @@ pub enum MappingRule {
     /// Each host gets as many processes as it has cores, then the next host follows; after the last core, the placement continues
     /// with the first core.
     ByCore,
-    /// Each host gets a number of processes in proportion to its lasting speed times its cores. Processes left over by rounding down go
+    /// Each host gets a number of processes in proportion to its speed at the start times its cores. Processes left over by rounding down go
     /// to the hosts with the largest remainders, and among equal remainders to the first hosts. The processes of a host are
     /// consecutive.
     BySpeed,
@@ -119,8 +120,8 @@ impl MappingRule {
                 ids.flat_map(cores).cycle().take(processes).collect()
             }
             Self::BySpeed => {
-                let speeds = lasting_speeds(platform);
-                let speed = |id: HostId| speeds[id.index()];
+                let free = FreeHosts::new(platform);
+                let speed = |id: HostId| free.speed(id, f64::from(host(id).cores));
                 let fastest = ids.clone().map(speed).fold(0.0, f64::max);
                 // The unit is a power of two, so that nothing is rounded; sums in this unit stay finite.
                 let unit = fastest.log2().floor().exp2();
@@ -129,10 +130,10 @@ impl MappingRule {
                 repeat_hosts(hosts, &shares)
             }
             Self::FastFirst => {
-                let speeds = lasting_speeds(platform);
-                let places: Vec<(f64, u32)> =
-                    (ids.map(|id| (speeds[id.index()], host(id).cores))).collect();
-                repeat_hosts(hosts, &fast_first::processes_per_host(&places, processes))
+                let free = FreeHosts::new(platform);
+                let speed = |at: usize, count: usize| free.speed(hosts[at], count as f64);
+                let counts = fast_first::processes_per_host(hosts.len(), speed, processes);
+                repeat_hosts(hosts, &counts)
             }
         }
     }
@@ -220,26 +221,49 @@ impl Mapping {
     }
 }
 
-/// Returns the lasting speed of each host while each of its cores has a process \[instructions/s\]; the nominal speeds if all hosts stand still.
-fn lasting_speeds(platform: &Platform) -> Vec<f64> {
-    let nominal = |host: &Host| host.speed.get();
-    let lasting_value = |steps: Option<Box<dyn BufferedSteps>>, otherwise: f64| {
-        let mut steps = steps.into_iter().flatten();
-        match (steps.next(), steps.next()) {
-            (Some((time, value)), None) if time <= 0.0 => value,
-            _ => otherwise,
+/// What other programs leave of each host at the start of the run.
+struct FreeHosts<'p> {
+    platform: &'p Platform,
+    /// The speed of a core \[instructions/s\] that a profile and reservations leave which never change; the nominal speeds if all
+    /// hosts stand still.
+    speeds: Vec<f64>,
+    /// Number of cores that other work keeps busy at the start.
+    busy_cores: Vec<f64>,
+}
+
+impl<'p> FreeHosts<'p> {
+    fn new(platform: &'p Platform) -> Self {
+        let hosts = platform.hosts.iter();
+        let lasting = |host: &Host| {
+            let mut steps = host.availability_over_time().into_iter().flatten();
+            let share = match (steps.next(), steps.next()) {
+                (Some((time, share)), None) if time <= 0.0 => share,
+                _ => 1.0,
+            };
+            host.speed.get() * share
+        };
+        let busy = |host: &Host| {
+            let mut steps = host.busy_cores_over_time().into_iter().flatten();
+            let first = steps.next().filter(|(time, _)| *time <= 0.0);
+            first.map_or(host.busy_cores, |(_, busy)| busy)
+        };
+        let mut speeds: Vec<f64> = hosts.clone().map(lasting).collect();
+        if speeds.iter().all(|speed| *speed <= 0.0) {
+            speeds = hosts.clone().map(|host| host.speed.get()).collect();
         }
-    };
-    let lasting = |host: &Host| {
-        let share = lasting_value(host.availability_over_time(), 1.0);
-        let busy = lasting_value(host.busy_cores_over_time(), host.busy_cores);
-        nominal(host) * share / host.slowdown(f64::from(host.cores), busy)
-    };
-    let speeds: Vec<f64> = platform.hosts.iter().map(lasting).collect();
-    if speeds.iter().all(|speed| *speed <= 0.0) {
-        return platform.hosts.iter().map(nominal).collect();
+        let busy_cores = hosts.map(busy).collect();
+        Self {
+            platform,
+            speeds,
+            busy_cores,
+        }
     }
-    speeds
+
+    /// Returns the speed of each of `processes` processes on a host \[instructions/s\].
+    fn speed(&self, host: HostId, processes: f64) -> f64 {
+        let at = host.index();
+        self.speeds[at] / self.platform.hosts[at].slowdown(processes, self.busy_cores[at])
+    }
 }
 
 /// Moves each process for which its host has too little memory left to the host of `hosts` with enough memory on which it
@@ -254,7 +278,7 @@ fn move_to_free_memory(
     if all.iter().all(|host| host.memory.is_none()) {
         return places;
     }
-    let speeds = lasting_speeds(platform);
+    let free = FreeHosts::new(platform);
     let (mut used, mut counts) = (vec![Bytes::default(); all.len()], vec![0_u32; all.len()]);
     let mut waiting: Vec<usize> = (0..places.len()).collect();
     waiting.sort_by(|a, b| memory[*b].get().total_cmp(&memory[*a].get()));
@@ -265,11 +289,7 @@ fn move_to_free_memory(
                 let memory = all[host.index()].memory;
                 memory.is_none_or(|memory| needed(*host) <= memory)
             };
-            let speed = |host: &HostId| {
-                let crowd = f64::from(counts[host.index()] + 1);
-                let cores = f64::from(all[host.index()].cores);
-                speeds[host.index()] * (cores / crowd).min(1.0)
-            };
+            let speed = |host: &HostId| free.speed(*host, f64::from(counts[host.index()] + 1));
             if !has_room(&places[process]) {
                 if !may_move {
                     return true;
