@@ -24,13 +24,33 @@ fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
     10_f64.powf(low + (high - low) * random.draw_from_zero_to_one())
 }
 
-/// Draws a platform of 1 to 4 clusters around one router, and a synthetic application with up to 1.5 processes per core, and at most 128.
+/// Draws no load, or a load on some of the clusters.
+fn drawn_load(random: &mut Stream, clusters: usize) -> Value {
+    let on = (0..clusters).filter(|_| random.draw_below(2) == 0);
+    let on: Vec<String> = on.map(|cluster| format!("c{cluster}")).collect();
+    let load = (10.0 * random.draw_from_zero_to_one()).round() / 10.0;
+    let mut loads = vec![
+        json!({ "kind": "constant", "load": load }),
+        json!({ "kind": "walk", "period": one_of(random, &["1 s", "60 s"]) }),
+        json!({ "kind": "on-off", "load": load, "busy": one_of(random, &["30 s", "10 min"]) }),
+        json!({ "kind": "ar", "mean": load, "period": one_of(random, &["1 s", "60 s"]) }),
+    ];
+    let mut load = loads.swap_remove(random.draw_below(loads.len()));
+    if on.is_empty() {
+        return json!([]);
+    }
+    load["on"] = json!(on);
+    json!([load])
+}
+
+/// Draws a platform of 1 to 4 clusters around one router, a synthetic application with up to 1.5 processes per core, and at most 128, and a
+/// load.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a small number of processes"
 )]
-fn drawn(random: &mut Stream) -> (Value, Value) {
+fn drawn(random: &mut Stream) -> [Value; 3] {
     let (mut clusters, mut routers, mut links, mut cores) = (vec![], vec![], vec![], 0);
     for cluster in 0..=random.draw_below(4) {
         let groups: Vec<Value> = (0..one_of(random, &[1, 1, 2]))
@@ -58,6 +78,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
         }
         routers.push(router);
     }
+    let names = routers.len();
     let mut platform = json!({ "schema": "migsim-platform-1", "name": "drawn", "clusters": clusters, "routers": routers });
     if !links.is_empty() {
         platform["links"] = json!(links);
@@ -71,7 +92,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
         "spread": one_of(random, &[0.0, 0.3, 0.8]),
         "bytes": format!("{:.0} B", between(random, 3.0, 6.0)),
     });
-    (platform, workload)
+    [platform, workload, drawn_load(random, names)]
 }
 
 /// Simulates scenario i of `count` drawn cases; returns for each rule its makespan over that of the best rule, case by case.
@@ -79,12 +100,13 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
     let mut random = Stream::for_object(seed, StreamPurpose::SweepSampling, "drawn machines");
     let mut all: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for case in 0..count {
-        let (platform, workload) = drawn(&mut random);
+        let [platform, workload, load] = drawn(&mut random);
         let file = folder.join(format!("{seed}-{case}.json"));
         fs::write(&file, platform.to_string()).unwrap();
         let layers = Layers::from_pairs([
             ("platform", json!(file.to_str().unwrap())),
             ("workload", workload),
+            ("load", load),
         ]);
         let experiment = Experiment::load(&layers, Limits::default()).unwrap();
         let starts = experiment.initial_placements_to_compare().unwrap();
