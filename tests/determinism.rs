@@ -52,7 +52,10 @@ fn applications() -> Vec<Run> {
         ("workload.spread", json!(0.5)),
         (
             "load",
-            json!([{ "kind": "walk" }, { "kind": "ar", "on": "links", "mean": 0.2 }, { "kind": "on-off" }, { "kind": "daily" }]),
+            json!([
+                { "kind": "walk", "values": "reserved" }, { "kind": "ar", "on": "links", "mean": 0.2 },
+                { "kind": "on-off", "values": "reserved" }, { "kind": "daily", "values": "reserved" }
+            ]),
         ),
     ];
     let case = "tests/oracle/rnd-migrations";
@@ -270,7 +273,7 @@ fn inputs(folder: &Path, order: fn(&Value) -> Value) -> PathBuf {
     experiment["platform"] = json!("mine.json");
     experiment["workload"]["n"] = json!(200);
     experiment["workload"]["procs"] = json!(25);
-    experiment["load"] = json!([{ "kind": "walk", "on": "hosts", "most": 0.6 }, { "kind": "on-off", "on": "links" }]);
+    experiment["load"] = json!([{ "kind": "walk", "values": "reserved", "on": "hosts", "most": 0.6 }, { "kind": "on-off", "on": "links" }]);
     // This platform has clusters, links, latencies and profiles.
     let mut platform = json("platforms/ufrgs.json");
     platform["profiles"] = json(r"platforms/sw-dynamic-t10.json")["profiles"].clone();

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use migsim::{
     Registry,
+    bsp::{RuntimeConfig, ShortcutChoice},
     document::Document,
     experiment::{Experiment, KeySetting, Layers, Limits, Progress, ScenarioRun},
+    load::{LoadKey, Loads},
     platform::{Platform, Profile},
     units::{BytesPerSecond, InstructionsPerSecond},
 };
 use serde_json::{Value, json};
 
-use crate::support::{ROUNDING, assert_close, experiment};
+use crate::support::{
+    Case, Plans, ROUNDING, Wire, assert_close, draws, experiment, machine, plan, split_mix, switch,
+};
 
 /// Makes a built-in experiment of order `n` under a load.
 fn under(name: &str, n: u64, load: Value, more: &[(&str, Value)]) -> Experiment {
@@ -57,7 +61,7 @@ fn written_out(platform: &Platform, until: f64) -> Platform {
 
 #[test]
 fn a_constant_load_is_a_slower_platform_to_the_bit() {
-    let load = json!([{ "kind": "constant", "load": 0.25 }, { "kind": "constant", "load": 0.5, "on": "links" }]);
+    let load = json!([{ "kind": "constant", "load": 0.25, "values": "reserved" }, { "kind": "constant", "load": 0.5, "on": "links" }]);
     let loaded = under("sw", 10, load, &[]);
     let mut slower = under("sw", 10, Value::Null, &[]);
     let platform = &mut Arc::make_mut(&mut slower.platform).platform;
@@ -76,10 +80,10 @@ fn a_constant_load_is_a_slower_platform_to_the_bit() {
 #[test]
 fn a_generated_load_is_its_profile_written_out_to_the_bit() {
     let loads = json!([
-        { "kind": "walk" },
-        { "kind": "on-off", "on": ["Aquario", "Labtec"], "busy": "2 s", "idle": "3 s" },
+        { "kind": "walk", "values": "reserved" },
+        { "kind": "on-off", "values": "reserved", "on": ["Aquario", "Labtec"], "busy": "2 s", "idle": "3 s" },
         { "kind": "ar", "on": "links", "period": "0.5 s" },
-        { "kind": "daily", "period": "1 s", "day": "60 s", "peak": "5 s", "start": "0 s", "spread": "10 s" },
+        { "kind": "daily", "values": "reserved", "period": "1 s", "day": "60 s", "peak": "5 s", "start": "0 s", "spread": "10 s" },
     ]);
     for policy in ["migbsp", "migbsp-2007"] {
         let settings = [("policy.name", json!(policy))];
@@ -93,7 +97,10 @@ fn a_generated_load_is_its_profile_written_out_to_the_bit() {
 
 #[test]
 fn a_load_multiplies_the_profile_of_the_platform() {
-    let loaded = experiment("sw-dynamic", &[("load", json!({ "kind": "walk" }))]);
+    let loaded = experiment(
+        "sw-dynamic",
+        &[("load", json!({ "kind": "walk", "values": "reserved" }))],
+    );
     let mut twin = experiment("sw-dynamic", &[]);
     Arc::make_mut(&mut twin.platform).platform = written_out(&loaded.platform.platform, 1e4);
     assert_same(&loaded, &twin);
@@ -226,6 +233,93 @@ fn a_trace_is_found_beside_its_experiment_and_listed_in_the_manifest() {
     let load = &manifest["experiment"]["load"][0];
     assert_eq!(
         (&load["format"], &load["values"]),
-        (&json!("csv"), &json!("load"))
+        (&json!("csv"), &json!("utilisation"))
     );
+}
+
+/// Applies the loads of the key `load` to a platform.
+fn put(load: Value, platform: &mut Platform, seed: u64) {
+    let key: LoadKey = serde_json::from_value(load).expect("a load");
+    let loads = Loads::read(Registry::standard().loads(), Some(&key)).expect("it is right");
+    loads.put_on(platform, seed).expect("it fits");
+}
+
+#[test]
+fn other_work_fills_free_cores_first_and_then_shares_them_equally() {
+    for cores in [1_u32, 4, 16] {
+        for others in [0, cores / 2, cores - 1, cores, 2 * cores] {
+            for processes in [1, cores, 2 * cores] {
+                let [c, l, p] = [cores, others, processes].map(f64::from);
+                let expected = ((p + l) / c).max(1.0);
+                let constant = json!({ "kind": "constant", "load": l, "values": "load-average" });
+                let mut loads = vec![constant];
+                if l <= c {
+                    loads.push(json!({ "kind": "constant", "load": l / c }));
+                    let always = ["1e9 s", "1 us"];
+                    loads.push(json!({ "kind": "on-off", "load": l / c, "busy": always[0], "idle": always[1], "period": "1 us" }));
+                }
+                for load in loads {
+                    let mut platform = switch(1, Wire(1e6, 1e-3));
+                    platform.hosts[0].cores = cores;
+                    put(load.clone(), &mut platform, 1);
+                    let plans = Plans::repeat(plan(&vec![1e9; processes as usize], &[]), 1);
+                    let mut case = Case::new(&platform, &plans, vec![0; processes as usize]);
+                    for shortcuts in [ShortcutChoice::All, ShortcutChoice::None] {
+                        case.runtime.shortcuts = shortcuts;
+                        let what = format!("{c} cores, {p} processes, {load}");
+                        assert_close(case.run().makespan.get(), expected, ROUNDING, &what);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn direct_evaluation_and_events_agree_under_loads_of_every_kind() {
+    for seed in 0..draws(40, 400) {
+        let mut state = seed;
+        let mut below =
+            |count: u64| u32::try_from(split_mix(&mut state) % count).expect("a small number");
+        let mut platform = machine(&[&[1e9; 3], &[2e9; 2]], Wire(1e8, 1e-4), Wire(1e7, 1e-3));
+        for host in &mut platform.hosts {
+            host.cores = 1 + below(16);
+        }
+        let mut loads = Vec::new();
+        for values in ["utilisation", "load-average", "reserved"] {
+            let period = format!("{} ms", 50 + below(400));
+            loads.push(match below(4) {
+                0 => json!({ "kind": "constant", "load": 0.5, "values": values, "on": "a" }),
+                1 => json!({ "kind": "walk", "most": 1, "period": period, "values": values }),
+                2 => json!({ "kind": "ar", "mean": 0.7, "most": 1, "period": period, "values": values }),
+                _ => json!({ "kind": "on-off", "load": 1, "busy": "0.7 s", "idle": "0.5 s", "values": values, "period": period }),
+            });
+        }
+        put(loads.into(), &mut platform, seed);
+        let processes = 1 + below(40);
+        let work: Vec<f64> = (0..processes).map(|_| 1e8 * f64::from(below(20))).collect();
+        let messages: Vec<(u32, u32, f64)> = (1..processes)
+            .map(|to| (to - 1, to, 1e3 * f64::from(below(100))))
+            .collect();
+        let places: Vec<u32> = (0..processes).map(|_| below(5)).collect();
+        let plans = Plans::repeat(plan(&work, &messages), 20);
+        let [fast, slow] = [ShortcutChoice::All, ShortcutChoice::None].map(|shortcuts| {
+            let case = Case {
+                runtime: RuntimeConfig {
+                    shortcuts,
+                    ..RuntimeConfig::default()
+                },
+                ..Case::new(&platform, &plans, places.iter().copied())
+            };
+            case.run().supersteps
+        });
+        for (fast, slow) in fast.iter().zip(&slow) {
+            assert_close(
+                fast.end.get(),
+                slow.end.get(),
+                ROUNDING,
+                &format!("seed {seed}"),
+            );
+        }
+    }
 }

@@ -77,14 +77,11 @@ class View(Protocol):
 
     @property
     def external_load(self) -> NDArray[np.float64]:
-        """The share of the speed of each host that was reserved since the last call, from 0 to 1, shape (hosts,)."""
+        """The share of a core of each host that a process alone on the host would not have got since the last call, from 0 to 1, shape (hosts,)."""
 
     @property
     def busy_cores(self) -> NDArray[np.float64]:
-        """The cores of each host that other work kept busy since the last call, shape (hosts,).
-
-        Each of p processes on a host of c cores gets ``min(1, c / (p + busy_cores))`` of a core.
-        """
+        """The mean number of cores of each host that other work kept busy since the last call, shape (hosts,)."""
 
     @property
     def memory_bytes(self) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use migsim::policy;
+use migsim::{policy, units::HostId};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ pub(crate) struct View {
     /// Clock cycles per instruction.
     #[pyo3(get)]
     cycles_per_instruction: f64,
-    /// Six numbers of each process and one of each host, whose parts policies see as read-only arrays.
+    /// Six numbers of each process and two of each host, whose parts policies see as read-only arrays.
     numbers: Py<PyArray1<f64>>,
     #[pyo3(get)]
     delay_s: Py<PyAny>,
@@ -157,7 +157,15 @@ impl View {
         let numbers = numbers.chain(measures.computation_times.iter().map(|value| value.get()));
         let numbers = numbers.chain(measures.send_times.iter().map(|value| value.get()));
         let numbers = numbers.chain(measures.communication_times.iter().map(|value| value.get()));
-        let numbers = numbers.chain(seen.external_load.iter().map(|load| load.reserved));
+        let missing = seen.external_load.iter().enumerate().map(|(host, load)| {
+            let slowdown = seen.slowdown(HostId::from_index(host), 1.0);
+            if slowdown > 1.0 {
+                1.0 - (1.0 - load.reserved) / slowdown
+            } else {
+                load.reserved
+            }
+        });
+        let numbers = numbers.chain(missing);
         let numbers = numbers.chain(seen.external_load.iter().map(|load| load.busy_cores));
         write(self.numbers.bind(py), self.processes, numbers)
     }

@@ -1,8 +1,7 @@
-//! Measured loads, in CSV or as profiles of SimGrid: loads are between 0 and 0.99, and times rise.
+//! Measured loads, in CSV or as profiles of SimGrid: loads are shares, or numbers of cores, and times rise.
 
 use migsim::{
     Registry,
-    load::MAX_LOAD,
     random::{Stream, StreamPurpose},
 };
 use serde_json::json;
@@ -23,7 +22,7 @@ pub(super) fn load(data: &[u8]) {
     }
     if choice & 2 > 0 {
         keys["values"] =
-            json!((["load", "available", "load-average"])[usize::from(choice >> 6) % 3]);
+            json!((["utilisation", "available", "load-average"])[usize::from(choice >> 6) % 3]);
     }
     if choice & 4 > 0 {
         keys["repeat"] = json!("1 h");
@@ -50,7 +49,8 @@ pub(super) fn load(data: &[u8]) {
             {
                 // Times that are too close to distinguish as floats count as equal.
                 assert!(date >= last, "{date} after {last}");
-                assert!((0.0..=MAX_LOAD).contains(&load), "{load}");
+                let is_share = load <= 1.0 || keys["values"] == "load-average";
+                assert!(load >= 0.0 && is_share, "{load}");
                 last = date;
             }
         }

@@ -12,10 +12,12 @@
 //! Symbols: t is a superstep, p the number of processes, c the number of cores of the platform. F is the optimum of the
 //! preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, each host keeps all but at
 //! most n of its processes. Of n + 1 messages that share no process, at least one message then keeps its sender and its receiver
-//! on the hosts of the start. Everything that the bound leaves out only adds time. If a profile changes the speed of a host or
-//! the bandwidth of a link during the run, the bound uses the largest value.
+//! on the hosts of the start. Everything that the bound leaves out only adds time. If a profile changes the bandwidth of a link
+//! during the run, the bound uses the largest value. Beside other work that keeps L of the c cores of a host busy for the whole
+//! run, k processes have k · min(1, c / (k + L)) of its cores; S_k adds the largest increments of all hosts. If hosts change
+//! during the run, `W_p / S_p`, `R_n` and the sum over t become integrals of the capacity ([`super::bound_capacity`]).
 
-use super::resolve::Experiment;
+use super::{bound_capacity::CapacityIntegral, resolve::Experiment};
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds};
 use migsim_bsp::{
     BarrierKind, CallModel, CallWaiting, MemoryTransfer, MigrationOrder, WaitingProcesses,
@@ -32,15 +34,17 @@ impl Experiment {
         let has_barriers = !matches!(kind, BarrierKind::None | BarrierKind::ReleasedByFirst);
         let mut bound = SuperstepBoundCalculator::new(self);
         let mut sums = vec![0.0; processes + 1];
-        let mut last = vec![0.0; processes + 1];
+        let (mut constant, mut last) = (sums.clone(), sums.clone());
         let (mut plan, mut whole) = (Plan::default(), Plan::default());
         whole.clear(processes);
         for superstep in 0..workload.supersteps() {
             if superstep == 0 || !workload.repeats(superstep) {
                 plan.clear(processes);
                 workload.fill(superstep, &mut plan);
-                bound.bound_superstep_times(&plan, &mut last);
+                bound.bound_superstep_times(&plan, &mut constant);
             }
+            last.clone_from(&constant);
+            bound.raise_bounds_under_load(&plan, &sums, &mut last);
             for (sum, work) in whole.work.iter_mut().zip(&plan.work) {
                 *sum = Instructions::of(sum.get() + work.get());
             }
@@ -52,6 +56,8 @@ impl Experiment {
             // A process waits only for processes with which it exchanges messages. The bound therefore uses the work of the whole run at
             // once.
             bound.bound_superstep_times(&whole, &mut sums);
+            let starts = vec![0.0; processes + 1];
+            bound.raise_bounds_under_load(&whole, &starts, &mut sums);
         }
         Seconds::of(
             sums.iter()
@@ -155,6 +161,10 @@ struct SuperstepBoundCalculator<'e> {
     /// The largest speed that a core of each host ever has, by index of the host \[instructions/s\].
     peak_core_speeds: Vec<f64>,
     cycles_per_instruction: f64,
+    /// Integral of the capacity of the platform for all processes, and of each host that changes and has processes at the start
+    /// for them; `None` if no host changes.
+    capacity_of_platform: Option<CapacityIntegral>,
+    capacity_by_host: Vec<Option<CapacityIntegral>>,
     /// Buffer: the work of each process in the superstep, the largest first \[instructions\].
     sorted_process_work: Vec<f64>,
     /// Buffer: for each host, a list of the work \[instructions\] of each process that the host has at the start of the run.
@@ -172,8 +182,24 @@ impl<'e> SuperstepBoundCalculator<'e> {
     fn new(experiment: &'e Experiment) -> Self {
         let hosts = &experiment.platform.platform.hosts;
         let processes = experiment.placement.len();
+        let speeds = cumulative_core_speeds(hosts, processes);
+        let peak = speeds.last().copied().unwrap_or_default();
+        let varies = processes > 0 && hosts.iter().any(Host::speed_varies);
+        let mut counts = vec![0; hosts.len()];
+        for host in &experiment.placement {
+            counts[host.index()] += 1;
+        }
+        let of_host = |(index, host): (usize, &Host)| {
+            let count = counts[index];
+            let peak = largest_core_speed(host) * f64::from(host.cores);
+            let hosts = std::iter::once(host);
+            (host.speed_varies() && count > 0).then(|| CapacityIntegral::new(hosts, count, peak))
+        };
         Self {
-            cumulative_fastest_core_speeds: cumulative_core_speeds(hosts, processes),
+            capacity_of_platform: varies
+                .then(|| CapacityIntegral::new(hosts.iter(), processes, peak)),
+            capacity_by_host: hosts.iter().enumerate().map(of_host).collect(),
+            cumulative_fastest_core_speeds: speeds,
             peak_core_speeds: hosts.iter().map(largest_core_speed).collect(),
             cycles_per_instruction: experiment.workload.cycles_per_instruction(),
             sorted_process_work: Vec::with_capacity(processes),
@@ -204,9 +230,46 @@ impl<'e> SuperstepBoundCalculator<'e> {
                 times[moved - 1] = times[moved - 1].max(times[moved]);
             }
         }
-        let barrier = self.barrier_time(plan);
+        let barrier = barrier_time(self.experiment, plan);
         for time in times.iter_mut() {
             *time += barrier;
+        }
+    }
+
+    /// Raises each bound `times[n]` of a superstep that begins at `starts[n]` or later \[s\] to the time in which the changing
+    /// capacity of the platform, or of a host for the processes that it had at the start, suffices for the work.
+    fn raise_bounds_under_load(&mut self, plan: &Plan, starts: &[f64], times: &mut [f64]) {
+        let Some(capacity) = &mut self.capacity_of_platform else {
+            return;
+        };
+        let work: f64 = plan.work.iter().map(|work| work.get()).sum();
+        let cycles = work * self.cycles_per_instruction * ROUNDING_MARGIN;
+        let barrier = barrier_time(self.experiment, plan);
+        let mut known = (f64::NAN, 0.0);
+        for (start, time) in starts.iter().zip(&mut *times) {
+            if known.0 != *start {
+                known = (*start, capacity.duration(*start, cycles));
+            }
+            *time = time.max((known.1 + barrier) * ROUNDING_MARGIN);
+        }
+        if self.experiment.workload.prescribes_moves() {
+            return;
+        }
+        for (capacity, works) in self
+            .capacity_by_host
+            .iter_mut()
+            .zip(&self.initial_host_work)
+        {
+            let Some(capacity) = capacity else {
+                continue;
+            };
+            let mut left: f64 = works.iter().sum();
+            for (moved, work) in works.iter().enumerate() {
+                let cycles = left * self.cycles_per_instruction * ROUNDING_MARGIN;
+                let time = capacity.duration(starts[moved], cycles) + barrier;
+                times[moved] = times[moved].max(time * ROUNDING_MARGIN);
+                left -= work;
+            }
         }
     }
 
@@ -224,10 +287,11 @@ impl<'e> SuperstepBoundCalculator<'e> {
             works.sort_unstable_by(|a, b| b.total_cmp(a));
             let mut left: f64 = works.iter().sum();
             for (moved, work) in works.iter().enumerate() {
-                // Either all cores share the work evenly, or the largest process is alone on a core: the longer time bounds the host.
-                let shared = left / f64::from(hosts[index].cores);
+                // Either all processes share the cores evenly, or the largest process is alone: the longer time bounds the host.
+                let shared = left / usable_cores(&hosts[index], works.len() - moved);
+                let alone = work * hosts[index].slowdown(1.0, hosts[index].busy_cores);
                 let time =
-                    shared.max(*work) * self.cycles_per_instruction / self.peak_core_speeds[index];
+                    shared.max(alone) * self.cycles_per_instruction / self.peak_core_speeds[index];
                 times[moved] = times[moved].max(time * ROUNDING_MARGIN);
                 left -= work;
             }
@@ -271,17 +335,17 @@ impl<'e> SuperstepBoundCalculator<'e> {
             }
         }
     }
+}
 
-    /// Computes the time \[s\] that the barrier takes in a superstep after the last process has arrived.
-    fn barrier_time(&self, plan: &Plan) -> f64 {
-        let barrier = &self.experiment.config.runtime.barrier;
-        if barrier.kind != BarrierKind::RootSerial || plan.work.len() < 2 {
-            return 0.0;
-        }
-        let computing = plan.work.iter().filter(|work| work.get() > 0.0).count();
-        let release = barrier.release_per_process.get() * plan.work.len() as f64;
-        release + barrier.release_per_computing.get() * computing as f64
+/// Computes the time \[s\] that the barrier takes in a superstep after the last process has arrived.
+fn barrier_time(experiment: &Experiment, plan: &Plan) -> f64 {
+    let barrier = &experiment.config.runtime.barrier;
+    if barrier.kind != BarrierKind::RootSerial || plan.work.len() < 2 {
+        return 0.0;
     }
+    let computing = plan.work.iter().filter(|work| work.get() > 0.0).count();
+    let release = barrier.release_per_process.get() * plan.work.len() as f64;
+    release + barrier.release_per_computing.get() * computing as f64
 }
 
 /// Factor just below 1 that multiplies each computed time, so that rounding errors cannot make the lower bound larger than a
@@ -340,13 +404,34 @@ fn largest_core_speed(host: &Host) -> f64 {
     host.speed.get() * most
 }
 
+/// Returns the number of cores of a host that `processes` processes have together beside the other work of the whole run.
+fn usable_cores(host: &Host, processes: usize) -> f64 {
+    if host.busy_cores <= 0.0 {
+        return f64::from(host.cores);
+    }
+    processes as f64 / host.slowdown(processes as f64, host.busy_cores)
+}
+
 /// Computes the total speed \[instructions/s\] of the fastest core, of the two fastest cores, and so on up to `most` cores, as a
 /// list. If the platform has fewer cores, the list ends with the total speed of all cores.
 fn cumulative_core_speeds(hosts: &[Host], most: usize) -> Vec<f64> {
     let mut speeds: Vec<f64> = hosts
         .iter()
         .flat_map(|host| {
-            std::iter::repeat_n(largest_core_speed(host), (host.cores as usize).min(most))
+            let is_shared = host.busy_cores > 0.0;
+            let count = if is_shared {
+                most
+            } else {
+                (host.cores as usize).min(most)
+            };
+            let speed = largest_core_speed(host);
+            (0..count).map(move |before| match before {
+                0 if is_shared => speed * usable_cores(host, 1),
+                _ if is_shared => {
+                    speed * (usable_cores(host, before + 1) - usable_cores(host, before))
+                }
+                _ => speed,
+            })
         })
         .collect();
     speeds.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -449,7 +534,7 @@ mod tests {
     fn no_run_is_below_the_bound_for_any_barrier_and_prices() {
         use crate::Progress;
         use migsim_bsp::Scenario;
-        let some: [&[(&str, &str)]; 8] = [
+        let some: [&[(&str, &str)]; 10] = [
             &[],
             &[("runtime.barrier.kind", "none")],
             &[("runtime.barrier.kind", "released-by-first")],
@@ -467,6 +552,17 @@ mod tests {
                 ("load", r#"{ "kind": "walk" }"#),
                 ("workload.memory", "10 MB"),
             ],
+            &[
+                (
+                    "load",
+                    r#"{ "kind": "on-off", "period": "10 ms", "busy": "1 s", "idle": "1 s", "values": "reserved" }"#,
+                ),
+                ("runtime.barrier.kind", "none"),
+            ],
+            &[(
+                "load",
+                r#"[{ "kind": "ar", "period": "0.1 s", "mean": 0.8 }, { "kind": "constant", "load": 1 }]"#,
+            )],
             &[
                 ("network", r#"{ "model": "simgrid-3.9" }"#),
                 ("runtime.sends", "sequential"),

@@ -27,6 +27,21 @@ const REMOVED_KEYS: [(&str, &str, &str); 6] = [
 
 /// Adds the keys that did not exist in the former `version` to a complete experiment that this former version wrote.
 pub fn add_keys_missing_in_version(experiment: &mut Value, version: &str) {
+    let loads = match experiment.get_mut("load") {
+        Some(Value::Array(several)) => &mut several[..],
+        Some(one) => std::slice::from_mut(one),
+        None => &mut [],
+    };
+    for load in loads.iter_mut().filter_map(Value::as_object_mut) {
+        // Former versions wrote no `values` but for files, always wrote `most` for files, and knew only reservations.
+        let values = match load.get("values").and_then(Value::as_str) {
+            None if load.get("kind").is_some_and(|kind| kind != "file") => "reserved",
+            Some("load") => "reserved",
+            Some("load-average") if load.contains_key("most") => "reserved-load-average",
+            _ => continue,
+        };
+        load.insert("values".into(), values.into());
+    }
     let call = experiment.pointer_mut("/costs/call");
     if version == FORMER_VERSION
         && let Some(call) = call.and_then(Value::as_object_mut)
@@ -162,6 +177,24 @@ mod tests {
         let mut experiment = written.clone();
         add_keys_missing_in_version(&mut experiment, "0.2.0");
         assert_eq!(experiment["costs"]["call"]["after_last"], true);
+        let mut loaded = json!({ "load": [
+            { "kind": "walk" },
+            { "kind": "walk", "values": "utilisation" },
+            { "kind": "file", "values": "load-average", "most": 0.99 },
+            { "kind": "file", "values": "load-average" },
+        ] });
+        add_keys_missing_in_version(&mut loaded, "0.3.0");
+        let values = loaded["load"].as_array().unwrap().iter();
+        let values: Vec<_> = values
+            .map(|load| load["values"].as_str().unwrap())
+            .collect();
+        let expected = [
+            "reserved",
+            "utilisation",
+            "reserved-load-average",
+            "load-average",
+        ];
+        assert_eq!(values, expected);
         let mut other = written.clone();
         add_keys_missing_in_version(&mut other, "0.1.0");
         assert_eq!(other, written);

@@ -20,6 +20,7 @@
 
 mod basis;
 mod bound;
+mod bound_capacity;
 mod built_in;
 mod by_workload;
 mod calibrate;

@@ -1,6 +1,6 @@
 //! The use of hosts and links over time, for the report page.
 //!
-//! The use of a host is the share of each time interval in which at least one process of the host computes. The use of a link is
+//! The use of a host is the share of its cores that compute for the application in each time interval. The use of a link is
 //! the number of bytes that crossed the link in a group of supersteps, divided by the number of bytes that the nominal bandwidth
 //! of the link allows in the time of these supersteps.
 

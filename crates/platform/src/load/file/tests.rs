@@ -257,6 +257,25 @@ fn a_table_loads_each_host_by_its_name() {
 }
 
 #[test]
+fn a_scaled_load_is_still_the_load_of_each_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "time,Aquario-1,Labtec-2\n0,0,0.25\n5,0.5,\n").unwrap();
+    let mut platform = crate::open("ufrgs").unwrap().platform;
+    let whole = placed(serde_json::json!({ "kind": "file", "file": path.to_str() }));
+    let half = whole.clone().scaled(0.5);
+    half.put_on(&mut platform, 1).unwrap();
+    assert_eq!(
+        busy_cores(&platform, "Aquario-1"),
+        [(0.0, 0.0), (5.0, 0.25)]
+    );
+    assert_eq!(busy_cores(&platform, "Labtec-2")[0], (0.0, 0.125));
+    assert_eq!(half.user_notes(), whole.user_notes());
+    assert!(half.trace_files().eq(whole.trace_files()) && half.trace_files().count() == 1);
+    assert!(half.first_positive_times().eq(whole.first_positive_times()));
+}
+
+#[test]
 fn notes_about_several_files_are_one_note() {
     let folder = tempfile::tempdir().unwrap();
     let file = |(name, text): (&str, &str)| {
