@@ -237,7 +237,7 @@ fn percent_are_refused_with_the_share_that_is_meant() {
     );
     let error = refused("--load constant,load=30");
     assert!(
-        error.contains("choose a value from 0 to 0.99: 30 % is 0.3"),
+        error.contains("choose a value from 0 to 1: 30 % is 0.3"),
         "{error}"
     );
     let drift = "run --app synthetic --set workload.drift=20";

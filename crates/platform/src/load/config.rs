@@ -7,7 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Entry, Load, MAX_LOAD, Table, Values, scaled::ScaledLoad};
+use super::{Entry, Load, MAX_LOAD, Table, Values, range::range_hint, scaled::ScaledLoad};
 use migsim_base::{
     document,
     error::{Error, Problem},
@@ -249,15 +249,13 @@ fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Load
     } else {
         values.most()
     };
-    if let Some(value) = load
-        .constant_value()
-        .filter(|value| !(0.0..=most).contains(value))
-    {
-        let problem = Problem::new(format!(
-            "the load `{kind}` is {value}, not from 0 to {most}"
-        ));
-        let hint = "write a share of the cores such as 0.5, or add `values=load-average` for a number of busy cores";
-        return Err(problem.hint(hint).into());
+    let range = 0.0..=most;
+    let constant = load.constant_value();
+    if let Some(value) = constant.filter(|value| !range.contains(value)) {
+        let message = format!("the load `{kind}` is {value}, which is out of range");
+        let hint = range_hint(value, &range);
+        let hint = format!("{hint}; or add `values=load-average` for a number of busy cores");
+        return Err(Problem::new(message).hint(hint).into());
     }
     let mut resolved = json!({ "kind": entry.name, "on": on, VALUES: values });
     if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {

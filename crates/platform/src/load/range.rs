@@ -12,6 +12,15 @@ use migsim_base::{
 /// Maximum duration that a parameter of a load may have \[s\], about thirty years.
 pub(super) const MAX_DURATION: f64 = 1e9;
 
+/// Returns the hint that `value` should be in `range`.
+pub(super) fn range_hint(value: f64, range: &RangeInclusive<f64>) -> String {
+    let hint = format!("choose a value from {} to {}", range.start(), range.end());
+    match percent_hint(value).filter(|_| *range.end() <= 1.0) {
+        Some(share) => format!("{hint}: {share}"),
+        None => hint,
+    }
+}
+
 /// Checks of the parameters of a background load against their ranges, with the errors found so far.
 #[derive(Default)]
 pub(super) struct ParameterChecks {
@@ -20,10 +29,7 @@ pub(super) struct ParameterChecks {
 
 impl ParameterChecks {
     pub(super) fn check_number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
-        let mut hint = format!("choose a value from {} to {}", range.start(), range.end());
-        if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
-            hint = format!("{hint}: {share}");
-        }
+        let hint = range_hint(value, range);
         self.add_problem_unless(range.contains(&value), key, &value.to_string(), hint)
     }
 
