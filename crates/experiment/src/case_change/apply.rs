@@ -211,7 +211,7 @@ fn scale_call_costs(factor: f64, costs: &mut Costs) {
 }
 
 /// Computes the fraction of the total work that each process has in a balanced superstep: it is proportional to the nominal speed
-/// of the process on the host that it has at the start.
+/// of the process on the host that it has at the start, beside the other work of the whole run.
 fn balanced_work_shares(platform: &Platform, placement: &[HostId]) -> Vec<f64> {
     let mut residents = vec![0_u32; platform.hosts.len()];
     for host in placement {
@@ -219,7 +219,8 @@ fn balanced_work_shares(platform: &Platform, placement: &[HostId]) -> Vec<f64> {
     }
     let speed = |at: &HostId| {
         let host = &platform.hosts[at.index()];
-        let cores = f64::from(host.cores) / f64::from(residents[at.index()]);
+        let running = f64::from(residents[at.index()]) + host.busy_cores;
+        let cores = f64::from(host.cores) / running;
         host.speed.get() * cores.min(1.0)
     };
     let speeds: Vec<f64> = placement.iter().map(speed).collect();

@@ -105,7 +105,8 @@ pub struct FileConfig {
     /// Format of the file. Default `csv` if the file name ends with `.csv` or `period` is given, otherwise `simgrid`.
     #[serde(default)]
     pub format: Option<Format>,
-    /// Meaning of the values in the file. Default `utilisation` in CSV, and `available` in a profile of SimGrid.
+    /// Meaning of the values in the file: `utilisation`, `idle`, `load-average`, `reserved`, `available` or
+    /// `reserved-load-average`. Default `utilisation` in CSV, and `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<FileValues>,
     /// Name of the column with the values, in a CSV table with several columns. Default: the column named after the `values`, such
