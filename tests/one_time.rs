@@ -8,7 +8,7 @@ use migsim::{
         CriticalPath, GatherOrder, MigrationCostConfig, ReleaseOrder, RuntimeConfig, Scenario,
         SendOrder, ShortcutChoice, TransferStart, WaitingProcesses,
     },
-    engine::{NetworkModel, Weights},
+    engine::{NetworkModel, ProcessorTime, Weights},
     platform::Platform,
     units::ProcessId,
     workload::Plan,
@@ -172,22 +172,36 @@ fn any_network() -> impl Strategy<Value = NetworkModel> {
         any::<bool>(),
         any::<bool>(),
     );
-    (flags, select(vec![0.0, 1e-4, 1e-2])).prop_map(
-        |((slow_start, has_packets, is_equal, has_loopback), overhead)| NetworkModel {
-            slow_start,
-            overhead: seconds(overhead),
-            packet: has_packets.then(|| bytes(1448.0)),
-            bandwidth_factor: 1448.0 / 1538.0,
-            weights: if is_equal {
-                Weights::Equal
-            } else {
-                Weights::Latency
-            },
-            loopback_overhead: seconds(if has_loopback { 1e-5 } else { 0.0 }),
-            loopback_latency: seconds(if has_loopback { 1e-4 } else { 0.0 }),
-            ..NetworkModel::default()
-        },
+    let ends = select(vec!["0 s", "0 s", "0 s", "10 us", "3 ms + 1 us/B", "50 ms"]);
+    let ends = prop::collection::vec(ends.prop_map(|text| text.parse().unwrap()), 4);
+    (
+        flags,
+        select(vec![0.0, 1e-4, 1e-2]),
+        prop::option::weighted(0.6, ends),
     )
+        .prop_map(
+            |((slow_start, has_packets, is_equal, has_loopback), overhead, ends)| {
+                let ends = ends.unwrap_or_else(|| vec![ProcessorTime::ZERO; 4]);
+                NetworkModel {
+                    o_send: ends[0],
+                    o_receive: ends[1],
+                    loopback_o_send: ends[2],
+                    loopback_o_receive: ends[3],
+                    slow_start,
+                    overhead: seconds(overhead),
+                    packet: has_packets.then(|| bytes(1448.0)),
+                    bandwidth_factor: 1448.0 / 1538.0,
+                    weights: if is_equal {
+                        Weights::Equal
+                    } else {
+                        Weights::Latency
+                    },
+                    loopback_overhead: seconds(if has_loopback { 1e-5 } else { 0.0 }),
+                    loopback_latency: seconds(if has_loopback { 1e-4 } else { 0.0 }),
+                    ..NetworkModel::default()
+                }
+            },
+        )
 }
 
 /// Draws supersteps whose processes arrive at their barriers at unlike times, with messages around the first window and the limit from
@@ -281,9 +295,16 @@ proptest! {
 
     /// Shortcuts, events and the recording of the critical path give one time.
     #[test]
-    fn a_run_has_one_time(drawn in any_run(), queues in prop::bool::weighted(0.15)) {
+    fn a_run_has_one_time(
+        drawn in any_run(),
+        queues in prop::bool::weighted(0.15),
+        hosts in prop::collection::vec((1_u32..5, select(vec![0.0, 0.0, 0.5, 3.0])), 8),
+    ) {
         let mut drawn = drawn;
         drawn.network.queues = queues;
+        for (host, (cores, busy)) in drawn.platform.hosts.iter_mut().zip(hosts) {
+            (host.cores, host.busy_cores) = (cores, busy);
+        }
         let [by_shortcuts, by_events, traced] = drawn.makespans();
         for other in [by_events, traced] {
             prop_assert!((by_shortcuts - other).abs() <= 1e-9 * other, "{} {} {}", by_shortcuts, by_events, traced);

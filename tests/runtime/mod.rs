@@ -3,6 +3,7 @@
 mod barriers;
 mod calls_in_turn;
 mod moves_and_calls;
+mod processor_time;
 mod refusals;
 
 use migsim::{

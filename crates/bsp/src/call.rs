@@ -15,6 +15,7 @@
 //! exchange reports with.
 
 mod in_turn;
+mod message_ends;
 
 use super::{
     config::{CallModel, CallOrder, ShortcutChoice},
@@ -25,6 +26,7 @@ use super::{
 };
 use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
+use message_ends::MessagesWithEnds;
 use migsim_base::{
     error::Error,
     units::{Bytes, ClusterId, HostId, Seconds, Time},
@@ -44,6 +46,7 @@ pub(super) struct ReschedulingCall {
     pub(super) all_waiting_since: Option<Time>,
     procedure: Option<CallProcedure>,
     step_messages: Vec<(HostId, HostId, Bytes)>,
+    messages_with_ends: MessagesWithEnds,
     /// State of a call whose messages are sent one after the other; `None` if all messages of a step of the call are sent at the
     /// same time.
     sequential_call: Option<SequentialCall>,
@@ -94,6 +97,7 @@ impl ReschedulingCall {
             all_waiting_since: None,
             procedure: None,
             step_messages: Vec::new(),
+            messages_with_ends: MessagesWithEnds::default(),
             sequential_call: None,
             early_reporters: Vec::new(),
         }
@@ -197,7 +201,16 @@ impl ReschedulingCall {
     }
 
     /// Handles the end of a message, computation or wait of the call. Returns whether the whole call is complete.
-    pub(super) fn on_activity_ended(&mut self, world: &mut RunState<'_>) -> Result<bool, Error> {
+    pub(super) fn on_activity_ended(
+        &mut self,
+        token: ActivityToken,
+        world: &mut RunState<'_>,
+    ) -> Result<bool, Error> {
+        if let ActivityToken::CallMessagePartEnded(part, message) = token
+            && !(self.messages_with_ends).on_part_ended(part, message, world)?
+        {
+            return Ok(false);
+        }
         self.pending_activities -= 1;
         if self.pending_activities == 0 {
             self.start_step(self.current_step.next_step(self.neighbour_rounds()), world)?;
@@ -431,6 +444,10 @@ impl ReschedulingCall {
     /// Sends all messages of the step at the same time. The messages are delivered without events if nothing else is in progress,
     /// otherwise they are flows in the engine.
     fn send_step_messages(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+        if world.has_processor_times {
+            self.pending_activities += self.step_messages.len();
+            return self.messages_with_ends.start(&self.step_messages, world);
+        }
         let delay = world.setup.costs.call.delay.0;
         if !self.overlaps_superstep
             && world.setup.runtime.shortcuts != ShortcutChoice::None

@@ -6,9 +6,15 @@
 pub(super) enum ActivityToken {
     ProcessBegins(u32),
     ComputationEnded(u32),
+    /// A process has spent the processor time of its next send.
+    SendEnded(u32),
     MessageDelivered(u32),
+    /// A process has spent the processor time of the messages that had been delivered to it.
+    ReceiveEnded(u32),
     BarrierActivityEnded(BarrierMessage),
     CallActivityEnded,
+    /// A part of a message of a rescheduling call has ended, for the message or the receiving host with this number.
+    CallMessagePartEnded(CallMessagePart, u32),
     ManagerActivityEnded(u32),
     /// A migrating process has been packed on its host; the number is the index of the migration.
     ProcessPacked(u32),
@@ -25,7 +31,10 @@ impl ActivityToken {
     /// Returns whether the event is handled before all events of the same time that cause actions of processes. This holds for
     /// the events of migrations and rescheduling calls.
     pub(super) fn is_handled_before_processes(&self) -> bool {
-        matches!(self, Self::CallActivityEnded) || self.ended_migration_part().is_some()
+        matches!(
+            self,
+            Self::CallActivityEnded | Self::CallMessagePartEnded(..)
+        ) || self.ended_migration_part().is_some()
     }
 
     /// Returns the index of the migration of which the activity is a part, and the number of parts that are over after it.
@@ -37,12 +46,22 @@ impl ActivityToken {
             Self::MigrationEnded(index) => Some((index, 4)),
             Self::ProcessBegins(_)
             | Self::ComputationEnded(_)
+            | Self::SendEnded(_)
             | Self::MessageDelivered(_)
+            | Self::ReceiveEnded(_)
             | Self::BarrierActivityEnded(_)
             | Self::CallActivityEnded
+            | Self::CallMessagePartEnded(..)
             | Self::ManagerActivityEnded(_) => None,
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CallMessagePart {
+    Send,
+    Transfer,
+    Receive,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

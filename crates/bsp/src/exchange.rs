@@ -17,6 +17,8 @@ pub(super) struct MessageExchange {
     first_message_positions: Vec<u32>,
     next_message_positions: Vec<u32>,
     pub(super) pending_receive_counts: Vec<u32>,
+    /// For each process, the processor time of delivered messages; used only if receives take processor time.
+    pub(super) receive_queues: Vec<ReceiveQueue>,
     /// For each process, the number of messages that the process has sent, that are not yet delivered, and for whose delivery the
     /// process has to wait.
     pub(super) undelivered_send_counts: Vec<u32>,
@@ -38,6 +40,16 @@ pub(super) struct MessageExchange {
 
 const NONE: u32 = u32::MAX;
 
+/// The processor time that a process has to spend on messages that have been delivered to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReceiveQueue {
+    /// Work of the messages that wait \[instructions\].
+    pub(super) waiting_work: f64,
+    pub(super) waiting_messages: u32,
+    /// Number of messages on which the process spends time at present.
+    pub(super) current_messages: u32,
+}
+
 impl MessageExchange {
     pub(super) fn prepare_for_superstep(
         &mut self,
@@ -48,6 +60,7 @@ impl MessageExchange {
         let count = plan.messages.len();
         resize_and_fill(&mut self.first_message_positions, processes + 1, 0);
         resize_and_fill(&mut self.pending_receive_counts, processes, 0);
+        resize_and_fill(&mut self.receive_queues, processes, ReceiveQueue::default());
         resize_and_fill(&mut self.undelivered_send_counts, processes, 0);
         resize_and_fill(&mut self.is_receiving, processes, false);
         resize_and_fill(&mut self.last_blocked_messages, processes, NONE);
@@ -78,15 +91,18 @@ impl MessageExchange {
             .clone_from(&self.first_message_positions);
     }
 
-    /// Removes and returns the index of the next message that `process` has to send; `None` if `process` has sent all its
-    /// messages.
-    pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
+    /// Returns the index of the next message that `process` has to send; `None` if `process` has sent all its messages.
+    pub(super) fn next_send(&self, process: u32) -> Option<u32> {
         let at = self.next_message_positions[process as usize];
-        if at == self.first_message_positions[process as usize + 1] {
-            return None;
-        }
-        self.next_message_positions[process as usize] += 1;
-        Some(self.messages_by_sender[at as usize])
+        (at < self.first_message_positions[process as usize + 1])
+            .then(|| self.messages_by_sender[at as usize])
+    }
+
+    /// Removes and returns the index of the next message that `process` has to send.
+    pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
+        let next = self.next_send(process);
+        self.next_message_positions[process as usize] += u32::from(next.is_some());
+        next
     }
 
     /// Records that the transfer of a message starts at local time `date` \[s\], and the hosts `ends` of sender and receiver.
@@ -107,14 +123,13 @@ impl MessageExchange {
         &self.flow_hosts
     }
 
-    /// Records the delivery of a message to process `to`. Returns the local time at which the transfer of the message started
+    /// Records the delivery of a message. Returns the local time at which the transfer of the message started
     /// \[s\]; `None` if the message had already been delivered.
-    pub(super) fn record_delivery(&mut self, message: u32, to: usize) -> Option<f64> {
+    pub(super) fn record_delivery(&mut self, message: u32) -> Option<f64> {
         let started = &mut self.start_times[message as usize];
         if started.is_nan() {
             return None;
         }
-        self.pending_receive_counts[to] -= 1;
         Some(std::mem::replace(started, f64::NAN))
     }
 
@@ -172,18 +187,8 @@ mod tests {
         exchange.prepare_for_superstep(&plan, 2, &RuntimeConfig::default());
         exchange.record_transfer_start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
-            (
-                exchange.record_delivery(0, 1),
-                exchange.pending_receive_counts[1]
-            ),
-            (Some(0.5), 0)
-        );
-        assert_eq!(
-            (
-                exchange.record_delivery(0, 1),
-                exchange.pending_receive_counts[1]
-            ),
-            (None, 0)
+            (exchange.record_delivery(0), exchange.record_delivery(0)),
+            (Some(0.5), None)
         );
         assert_eq!(exchange.flow_hosts(), [(HostId(3), HostId(4))]);
     }

@@ -10,7 +10,7 @@
 //! runtime options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or
 //! thread computes a superstep first.
 //!
-//! Memory: 24 B per process and 8 B per message of a superstep. Once the [`MemoBudget`] is used up,
+//! Memory: 24 B per process and 16 B per message of a superstep. Once the [`MemoBudget`] is used up,
 //! no further result is stored. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. The
 //! reference implementation simulates each superstep again (runtime option `shortcuts`: `at-once`).
 
@@ -83,8 +83,8 @@ pub(super) struct StoredSuperstep {
     pub communication_times: Box<[Seconds]>,
     /// Duration until the messages that each process sent were delivered, as in [`Measures`].
     pub send_times: Box<[Seconds]>,
-    /// Duration of each message of the superstep, in the order of its plan.
-    pub message_durations: Box<[Seconds]>,
+    /// The times at which each message of the superstep starts and ends, in the order of its plan \[s\].
+    pub message_periods: Box<[(f64, f64)]>,
 }
 
 impl Memo {

@@ -135,7 +135,10 @@ impl OpenSupersteps {
         world: &mut RunState<'_>,
         superstep: &mut SuperstepState,
     ) {
-        let number = if let ActivityToken::ComputationEnded(process) = *token {
+        let number = if let ActivityToken::ComputationEnded(process)
+        | ActivityToken::SendEnded(process)
+        | ActivityToken::ReceiveEnded(process) = *token
+        {
             superstep.superstep_of_process[process as usize]
         } else if let ActivityToken::MessageDelivered(message) = *token {
             let holds = |frame: &SuperstepContent| {

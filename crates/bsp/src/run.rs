@@ -479,10 +479,13 @@ impl<'a, 'r> Run<'a, 'r> {
             // From here on all processes wait for the call alone.
             *since = world.engine.now();
         }
-        let calls = ended
-            .iter()
-            .filter(|token| **token == ActivityToken::CallActivityEnded);
-        for call in calls {
+        let is_of_call = |token: &&ActivityToken| {
+            matches!(
+                token,
+                ActivityToken::CallActivityEnded | ActivityToken::CallMessagePartEnded(..)
+            )
+        };
+        for call in ended.iter().filter(is_of_call) {
             self.handle_event(*call)?;
         }
         self.continue_migrated_processes()?;
@@ -500,15 +503,17 @@ impl<'a, 'r> Run<'a, 'r> {
             ActivityToken::ComputationEnded(process) => {
                 self.superstep.on_computation_ended(process, world)
             }
+            ActivityToken::SendEnded(process) => self.superstep.on_send_ended(process, world),
+            ActivityToken::ReceiveEnded(process) => self.superstep.on_receive_ended(process, world),
             ActivityToken::MessageDelivered(message) => {
                 self.superstep.on_message_delivered(message, world)
             }
             ActivityToken::BarrierActivityEnded(message) => {
                 self.superstep.barrier.on_message_delivered(message, world)
             }
-            ActivityToken::CallActivityEnded => {
+            ActivityToken::CallActivityEnded | ActivityToken::CallMessagePartEnded(..) => {
                 let call = &mut self.rescheduling.call;
-                if call.on_activity_ended(world)? && call.overlaps_superstep {
+                if call.on_activity_ended(token, world)? && call.overlaps_superstep {
                     self.end_overlapped_call();
                 }
                 Ok(())

@@ -140,13 +140,13 @@ impl<'a> Shortcuts<'a> {
         let mut measures = std::mem::take(&mut world.measurements);
         if let Some(entry) = entry {
             entry.restore_measurements(&world.superstep_plan, &mut measures);
-            let durations = entry.message_durations.iter().copied();
-            complete_measurements(durations, world, &mut measures);
+            let periods = entry.message_periods.iter().copied();
+            complete_measurements(periods, world, &mut measures);
             self.digest = Some(entry.digest);
         } else if let Some(evaluated) = world.engine.evaluated() {
             let plan = &world.superstep_plan;
             self.write_measurements(evaluated, plan, begins, &mut measures);
-            complete_measurements(message_durations(evaluated), world, &mut measures);
+            complete_measurements(message_periods(evaluated, world), world, &mut measures);
             self.evaluated_result = Some(result);
         }
         world.measurements = measures;
@@ -188,11 +188,18 @@ impl<'a> Shortcuts<'a> {
     }
 
     fn compute_arrivals(&mut self, evaluated: &Evaluated, plan: &Plan, runtime: RuntimeConfig) {
-        self.arrival_times.clone_from(&evaluated.computed);
+        let has_receives = !evaluated.received.is_empty();
+        self.arrival_times.clone_from(if has_receives {
+            &evaluated.received
+        } else {
+            &evaluated.computed
+        });
         let waits_for_own = runtime.sends == SendOrder::Sequential;
         for (message, &time) in plan.messages.iter().zip(&evaluated.delivered) {
-            let to = &mut self.arrival_times[message.to.index()];
-            *to = greater(time, *to);
+            if !has_receives {
+                let to = &mut self.arrival_times[message.to.index()];
+                *to = greater(time, *to);
+            }
             if waits_for_own || runtime.receives.has_handshake(message.size) {
                 let from = &mut self.arrival_times[message.from.index()];
                 *from = greater(time, *from);
@@ -300,9 +307,9 @@ impl<'a> Shortcuts<'a> {
             computation_times: measures.computation_times.as_slice().into(),
             communication_times: measures.communication_times.as_slice().into(),
             send_times: measures.send_times.as_slice().into(),
-            message_durations: message_durations(evaluated).collect(),
+            message_periods: message_periods(evaluated, world).collect(),
         };
-        let bytes = 24 * world.placement.len() + 8 * world.superstep_plan.messages.len();
+        let bytes = 24 * world.placement.len() + 16 * world.superstep_plan.messages.len();
         memo.store(world.open_superstep, &world.placement, bytes, entry);
     }
 }
@@ -333,14 +340,21 @@ fn activities<'s>(
     }
 }
 
-fn message_durations(evaluated: &Evaluated) -> impl Iterator<Item = Seconds> + Clone {
+/// Returns the times at which each message starts and ends, with the processor times of its ends \[s\].
+fn message_periods<'e>(
+    evaluated: &'e Evaluated,
+    world: &'e RunState<'_>,
+) -> impl Iterator<Item = (f64, f64)> + Clone + 'e {
     let times = evaluated.started.iter().zip(&evaluated.delivered);
-    times.map(|(start, end)| Seconds::of((end - start).max(0.0)))
+    let times = times.map(|(start, end)| (*start, *end));
+    times
+        .enumerate()
+        .map(|(message, period)| world.period_with_ends(message, period))
 }
 
 /// Adds to the measurements what only some readers need: the traffic for policies, and the times of transfers.
 fn complete_measurements(
-    durations: impl Iterator<Item = Seconds> + Clone,
+    periods: impl Iterator<Item = (f64, f64)> + Clone,
     world: &RunState<'_>,
     measures: &mut Measures,
 ) {
@@ -348,40 +362,18 @@ fn complete_measurements(
     if world.has_active_policy() {
         let host = |process: usize| world.placement[process];
         let cluster = |process| world.setup.platform.cluster_of(host(process)).index();
-        measures.add_traffic(plan, cluster, durations.clone());
+        let durations = periods.clone();
+        let durations = durations.map(|(start, end)| Seconds::of((end - start).max(0.0)));
+        measures.add_traffic(plan, cluster, durations);
     }
     if world.records_transfers {
-        record_transfers(plan, world.setup.runtime, durations, measures);
+        let times = measures
+            .begin_delays
+            .iter()
+            .zip(&measures.computation_times);
+        let computed: Vec<f64> = times.map(|(a, b)| a.get() + b.get()).collect();
+        measures.record_transfers(plan, &computed, periods);
     }
-}
-
-/// Adds the times of transfers to the measurements of a superstep, from the durations of its messages.
-fn record_transfers(
-    plan: &Plan,
-    config: RuntimeConfig,
-    durations: impl Iterator<Item = Seconds>,
-    measures: &mut Measures,
-) {
-    let times = measures
-        .begin_delays
-        .iter()
-        .zip(&measures.computation_times);
-    let computed: Vec<f64> = times.map(|(a, b)| a.get() + b.get()).collect();
-    let mut sent = computed.clone();
-    let periods = plan.messages.iter().zip(durations);
-    let periods = periods.map(|(message, duration)| {
-        let from = message.from.index();
-        let start = match config.sends {
-            SendOrder::Concurrent if config.receives.waits_for_receiver(message.size) => {
-                greater(computed[message.to.index()], computed[from])
-            }
-            SendOrder::Concurrent => computed[from],
-            SendOrder::Sequential => sent[from],
-        };
-        sent[from] = start + duration.get();
-        (start, sent[from])
-    });
-    measures.record_transfers(plan, &computed, periods);
 }
 
 /// Returns the digest of a superstep: the hash of its messages and of the times of its processes, and the duration of its longest

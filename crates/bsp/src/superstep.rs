@@ -172,21 +172,44 @@ impl SuperstepState {
         world.measurements.computation_times[at] =
             Seconds::of((self.computation_ends[at] - self.begin_times[at]).max(0.0));
         self.process_stages[at] = ProcessStage::Sending;
-        match world.setup.runtime.sends {
-            SendOrder::Sequential => self.send_next_message(process, world),
-            SendOrder::Concurrent => {
-                while let Some(message) = self.message_exchange.take_next_send(process) {
-                    self.send_message(message, world)?;
-                }
-                self.begin_receiving(process, world)
-            }
+        let is_concurrent = world.setup.runtime.sends == SendOrder::Concurrent;
+        if is_concurrent && world.has_processor_times {
+            self.start_blocked_messages(process, world)?;
         }
+        self.send_messages(process, world)
     }
 
-    fn send_next_message(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
-        match self.message_exchange.take_next_send(process) {
-            Some(message) => self.send_message(message, world),
-            None => self.begin_receiving(process, world),
+    /// Lets a process send its next message, or, unless it sends one after the other, all messages up to the next one that takes
+    /// processor time.
+    fn send_messages(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
+        while let Some(message) = self.message_exchange.next_send(process) {
+            let work = world.processor_work_of_message(message).0;
+            if work.get() > 0.0 {
+                let host = world.placement[process as usize];
+                let token = ActivityToken::SendEnded(process);
+                return world.engine.execute(host, work, token);
+            }
+            self.message_exchange.take_next_send(process);
+            self.send_message(message, world)?;
+            if world.setup.runtime.sends == SendOrder::Sequential {
+                return Ok(());
+            }
+        }
+        self.begin_receiving(process, world)
+    }
+
+    /// Handles the moment when a process has spent the processor time of its next message, which is then sent.
+    pub(super) fn on_send_ended(
+        &mut self,
+        process: u32,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
+        if let Some(message) = self.message_exchange.take_next_send(process) {
+            self.send_message(message, world)?;
+        }
+        match world.setup.runtime.sends {
+            SendOrder::Sequential => Ok(()),
+            SendOrder::Concurrent => self.send_messages(process, world),
         }
     }
 
@@ -217,10 +240,51 @@ impl SuperstepState {
     /// Begins to receive in a process that has sent its messages; all messages that waited for this receiver start.
     fn begin_receiving(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
         self.process_stages[process as usize] = ProcessStage::Receiving;
+        self.start_blocked_messages(process, world)?;
+        self.start_receive(process, world)?;
+        self.on_receive_progress(process, world)
+    }
+
+    fn start_blocked_messages(
+        &mut self,
+        process: u32,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
         self.message_exchange.is_receiving[process as usize] = true;
         while let Some(message) = self.message_exchange.take_blocked_message(process) {
             self.start_flow(message, world)?;
         }
+        Ok(())
+    }
+
+    /// Lets a process that receives spend the processor time of the messages that have been delivered to it, unless it is busy.
+    fn start_receive(&mut self, process: u32, world: &mut RunState<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        let queue = &mut self.message_exchange.receive_queues[at];
+        if queue.waiting_messages == 0
+            || queue.current_messages > 0
+            || self.process_stages[at] != ProcessStage::Receiving
+        {
+            return Ok(());
+        }
+        queue.current_messages = std::mem::take(&mut queue.waiting_messages);
+        let work = Instructions::of(std::mem::take(&mut queue.waiting_work));
+        let token = ActivityToken::ReceiveEnded(process);
+        world
+            .engine
+            .execute_receive(world.placement[at], work, token)
+    }
+
+    pub(super) fn on_receive_ended(
+        &mut self,
+        process: u32,
+        world: &mut RunState<'_>,
+    ) -> Result<(), Error> {
+        let at = process as usize;
+        let queue = &mut self.message_exchange.receive_queues[at];
+        self.message_exchange.pending_receive_counts[at] -=
+            std::mem::take(&mut queue.current_messages);
+        self.start_receive(process, world)?;
         self.on_receive_progress(process, world)
     }
 
@@ -233,13 +297,14 @@ impl SuperstepState {
         let planned = world.superstep_plan.messages[message as usize];
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_time();
-        let Some(started) = self.message_exchange.record_delivery(message, to) else {
+        let Some(started) = self.message_exchange.record_delivery(message) else {
             return Err(
                 world.internal_error(Some(to), "a message to the process was delivered twice")
             );
         };
-        self.message_exchange.transfer_periods[message as usize] = (started, now);
-        let duration = Seconds::of((now - started).max(0.0));
+        let period = world.period_with_ends(message as usize, (started, now));
+        self.message_exchange.transfer_periods[message as usize] = period;
+        let duration = Seconds::of((period.1 - period.0).max(0.0));
         let end = |process: usize| {
             let cluster = world.setup.platform.cluster_of(world.placement[process]);
             (process, cluster.index())
@@ -251,13 +316,22 @@ impl SuperstepState {
         }
         world.measurements.send_times[from] =
             Seconds::of((now - self.computation_ends[from]).max(0.0));
-        self.on_receive_progress(planned.to.0, world)?;
+        let work = world.processor_work_of_message(message).1.get();
+        if work > 0.0 {
+            let queue = &mut self.message_exchange.receive_queues[to];
+            queue.waiting_work += work;
+            queue.waiting_messages += 1;
+            self.start_receive(planned.to.0, world)?;
+        } else {
+            self.message_exchange.pending_receive_counts[to] -= 1;
+            self.on_receive_progress(planned.to.0, world)?;
+        }
         if world.setup.runtime.waits_for_send(planned.size) {
             self.message_exchange.undelivered_send_counts[from] -= 1;
             self.arrive_at_barrier_if_ready(planned.from.0, world)?;
         }
         if world.setup.runtime.sends == SendOrder::Sequential {
-            self.send_next_message(planned.from.0, world)?;
+            self.send_messages(planned.from.0, world)?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::{
     record::{RunOutcome, SentMessages, SuperstepTimes},
     reports::ViewConfig,
 };
-use crate::{ExternalLoad, Measures, Plan, ProcessClusterTable, View, Workload};
+use crate::{ExternalLoad, Measures, Message, Plan, ProcessClusterTable, View, Workload};
 use migsim_base::{
     error::{Error, InternalFault},
     units::{Bytes, HostId, Instructions, ProcessId, Seconds, Time},
@@ -50,6 +50,10 @@ pub struct Setup<'a> {
 pub(super) struct RunState<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Simulation<'a, ActivityToken>,
+    /// The network model of the setup for the number of cores on which processes start.
+    pub(super) network: NetworkModel,
+    /// Whether the ends of messages take processor time.
+    pub(super) has_processor_times: bool,
     /// The causes of activities, from which the critical path is computed; `None` if it is not recorded.
     pub(super) trace: Option<Box<CauseTrace<'a>>>,
     /// Whether simulated time may advance without events when nothing is in progress; false while a rescheduling call is about to
@@ -87,6 +91,19 @@ fn pinned_processes(workload: &dyn Workload) -> Vec<bool> {
         all.clear();
     }
     all
+}
+
+fn network_for_cores_in_use(setup: &Setup<'_>) -> NetworkModel {
+    let hosts = &setup.platform.hosts;
+    let mut processes = vec![0_u32; hosts.len()];
+    for host in setup.placement {
+        processes[host.index()] += 1;
+    }
+    let cores = hosts.iter().zip(processes);
+    let cores = cores.map(|(host, processes)| processes.min(host.cores));
+    setup
+        .network
+        .for_cores_in_use(f64::from(cores.sum::<u32>()))
 }
 
 /// Maximum number of processes and of messages that the diagnosis data of an internal error list; the total numbers are always
@@ -128,9 +145,12 @@ impl<'a> RunState<'a> {
     pub(super) fn new(setup: &'a Setup<'a>) -> Self {
         let processes = setup.workload.processes();
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
+        let network = network_for_cores_in_use(setup);
         Self {
             setup,
-            engine: Simulation::new(setup.platform, setup.network),
+            engine: Simulation::new(setup.platform, network),
+            network,
+            has_processor_times: network.has_processor_times(),
             trace: None,
             may_fast_forward: true,
             superstep_plan: Plan::default(),
@@ -196,10 +216,8 @@ impl<'a> RunState<'a> {
 
     pub(super) fn start_recording_path(&mut self) {
         self.engine.record_activities();
-        let Setup {
-            platform, network, ..
-        } = *self.setup;
-        self.trace = Some(Box::new(CauseTrace::new(platform, network)));
+        let trace = CauseTrace::new(self.setup.platform, self.network);
+        self.trace = Some(Box::new(trace));
     }
 
     /// Reports all activities since the last call to the trace of the critical path, then calls `update` with the trace and the
@@ -240,6 +258,7 @@ impl<'a> RunState<'a> {
         token: ActivityToken,
     ) -> MessageOptions {
         let is_of_barrier = matches!(token, ActivityToken::BarrierActivityEnded(_));
+        let has_own_ends = matches!(token, ActivityToken::CallMessagePartEnded(..));
         let delay = if is_of_barrier {
             self.setup.runtime.barrier.delay
         } else {
@@ -248,6 +267,7 @@ impl<'a> RunState<'a> {
         MessageOptions {
             processes: ends.processes,
             delay_factor: delay.0,
+            is_delayed_by_ends: !has_own_ends,
             ..MessageOptions::default()
         }
     }
@@ -264,6 +284,42 @@ impl<'a> RunState<'a> {
             ..MessageOptions::default()
         };
         self.engine.send_message(ends.hosts, size, options, token)
+    }
+
+    /// Returns the processor times of the sender and of the receiver of a message of the open superstep \[s\].
+    pub(super) fn processor_times(&self, message: usize) -> (f64, f64) {
+        let Message { from, to, size } = self.superstep_plan.messages[message];
+        let host = |process: ProcessId| self.placement[process.index()];
+        (self.network).processor_times(host(from) == host(to), size.get())
+    }
+
+    /// Returns the processor times of the sender and of the receiver of a message of the open superstep as work on their hosts.
+    pub(super) fn processor_work_of_message(&self, message: u32) -> (Instructions, Instructions) {
+        if !self.has_processor_times {
+            return Default::default();
+        }
+        let (send, receive) = self.processor_times(message as usize);
+        let Message { from, to, .. } = self.superstep_plan.messages[message as usize];
+        let host = |process: ProcessId| self.placement[process.index()];
+        (
+            self.work_of_time(host(from), send),
+            self.work_of_time(host(to), receive),
+        )
+    }
+
+    /// Returns the work that takes this processor time on a host at its nominal speed \[s\].
+    pub(super) fn work_of_time(&self, host: HostId, time: f64) -> Instructions {
+        let speed = self.setup.platform.hosts[host.index()].speed;
+        Instructions::of(time * speed.get())
+    }
+
+    /// Returns the period of a message with the processor times of its ends, given the times of its start and its delivery \[s\].
+    pub(super) fn period_with_ends(&self, message: usize, (start, end): (f64, f64)) -> (f64, f64) {
+        if !self.has_processor_times {
+            return (start, end);
+        }
+        let (send, receive) = self.processor_times(message);
+        (start - send, end + receive)
     }
 
     pub(super) fn repeats_previous_plan(&self, superstep: usize) -> bool {
@@ -320,7 +376,7 @@ impl<'a> RunState<'a> {
     pub(super) fn exact_view<'v>(&'v self, external_load: &'v [ExternalLoad]) -> View<'v> {
         View {
             platform: self.setup.platform,
-            network: &self.setup.network,
+            network: &self.network,
             superstep: self.ending_superstep,
             now: self.engine.now(),
             placement: &self.placement,

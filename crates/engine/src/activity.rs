@@ -24,6 +24,8 @@ pub struct MessageOptions {
     pub processes: Option<(ProcessId, ProcessId)>,
     /// Whether the message begins with a handshake, which takes a round trip before its delay.
     pub has_handshake: bool,
+    /// Whether the processor times of both ends are a part of the delay of the message, and occupy no core.
+    pub is_delayed_by_ends: bool,
     /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
     pub delay_factor: f64,
 }
@@ -33,6 +35,7 @@ impl Default for MessageOptions {
         Self {
             processes: None,
             has_handshake: false,
+            is_delayed_by_ends: false,
             delay_factor: 1.0,
         }
     }

@@ -4,6 +4,9 @@
 //! cores busy, each execution progresses at `s · min(1, c / (n + L))`: the system divides the cores equally among all that is
 //! ready to run, and nothing runs on more than one core. Since all executions of a host progress at the same rate, it suffices to store one attained
 //! service V \[instructions\] per host. An execution that starts at service V with work w ends when the service reaches V + w.
+//!
+//! Receives are executions that use the cores that other executions leave: with p of these, `c - p`, or c L / (p + L) if p + L
+//! exceeds c.
 //! Cost: O(log n) to insert an execution, and one event per host.
 
 use super::{
@@ -30,6 +33,8 @@ pub(super) struct Cpu<T> {
     /// Number of cores that other work keeps busy.
     busy_cores: Level,
     core_count: f64,
+    /// Number of executions that go first, which are not in the list.
+    prior_executions: f64,
     /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
     /// equations of the module \[instructions\].
     attained_service: f64,
@@ -88,6 +93,7 @@ impl<T: Copy> Cpu<T> {
             available: Level::new(1.0),
             busy_cores: Level::new(host.busy_cores),
             core_count: f64::from(host.cores),
+            prior_executions: 0.0,
             attained_service: 0.0,
             last_update_time: 0.0,
             executions: Vec::new(),
@@ -103,6 +109,7 @@ impl<T: Copy> Cpu<T> {
             available: other.available,
             busy_cores: other.busy_cores,
             core_count: other.core_count,
+            prior_executions: 0.0,
             executions: std::mem::take(&mut self.executions),
             attained_service: 0.0,
             last_update_time: 0.0,
@@ -113,7 +120,30 @@ impl<T: Copy> Cpu<T> {
     /// Returns the speed at which each execution on the host progresses \[instructions/s\].
     fn execution_rate(&self) -> f64 {
         let running = self.executions.len() as f64 + self.busy_cores.value;
-        self.core_speed * self.available.value * (self.core_count / running).min(1.0)
+        self.core_speed * self.available.value * (self.core_count_left() / running).min(1.0)
+    }
+
+    /// Returns the number of cores that the executions that go first leave.
+    fn core_count_left(&self) -> f64 {
+        let (prior, busy) = (self.prior_executions, self.busy_cores.value);
+        if prior <= 0.0 {
+            self.core_count
+        } else if prior + busy <= self.core_count {
+            self.core_count - prior
+        } else {
+            self.core_count * busy / (prior + busy)
+        }
+    }
+
+    /// Whether each of `count` executions has a core to itself.
+    pub(super) fn has_cores_for(&self, count: usize) -> bool {
+        count as f64 + self.busy_cores.value <= self.core_count
+    }
+
+    /// Adds `more` to the number of executions that go first, at the local time `now` \[s\].
+    pub(super) fn add_prior_executions(&mut self, more: f64, now: f64) {
+        self.advance_to(now);
+        self.prior_executions += more;
     }
 
     /// Returns the speed at which an execution progresses that is alone on the host \[instructions/s\].
@@ -197,43 +227,75 @@ impl<T: Copy> Cpu<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
+    /// The receives of each host; empty in a network whose messages take no processor time.
+    receiving: Vec<Cpu<T>>,
     /// The first violated invariant of an execution; `None` if there is none.
     pub(super) first_violation: Option<InvariantViolation>,
 }
 
 impl<T: Copy> Cpus<T> {
-    pub(super) fn new(platform: &Platform) -> Self {
+    pub(super) fn new(platform: &Platform, has_receives: bool) -> Self {
+        let cpus: Vec<_> = platform.hosts.iter().map(Cpu::new).collect();
         Self {
-            cpus: platform.hosts.iter().map(Cpu::new).collect(),
+            receiving: if has_receives {
+                cpus.clone()
+            } else {
+                Vec::new()
+            },
+            cpus,
             first_violation: None,
         }
     }
 
-    /// Starts an execution of `work` instructions on a host at local time `now` \[s\]; `token` identifies the execution when it
-    /// ends.
+    /// Starts an execution of `work` instructions on a host at local time `now` \[s\], or a receive; `token` identifies the
+    /// execution when it ends.
     pub(super) fn start_execution(
         &mut self,
-        host: HostId,
+        (host, is_receive): (HostId, bool),
         work: f64,
         token: T,
         now: f64,
         events: &mut EventList<T>,
     ) {
+        if is_receive {
+            self.update_receives(host, now, events);
+            let cpu = &mut self.receiving[host.index()];
+            cpu.start_execution(work, token, now);
+            schedule_next_end(cpu, Event::ReceiveEnd(host.0), events);
+            return;
+        }
         let cpu = &mut self.cpus[host.index()];
         cpu.start_execution(work, token, now);
-        schedule_next_end(cpu, host, events);
+        schedule_next_end(cpu, Event::ExecutionEnd(host.0), events);
+        self.update_receives(host, now, events);
     }
 
-    /// Ends the executions on a host whose end times count as simultaneous with local time `now` \[s\], and passes their tokens
-    /// to `ended`.
+    /// Gives the receives on a host the cores that its executions leave.
+    fn update_receives(&mut self, host: HostId, now: f64, events: &mut EventList<T>) {
+        let Some(receiving) = self.receiving.get_mut(host.index()) else {
+            return;
+        };
+        let cpu = &self.cpus[host.index()];
+        receiving.advance_to(now);
+        (receiving.available, receiving.busy_cores) = (cpu.available, cpu.busy_cores);
+        receiving.prior_executions = cpu.executions.len() as f64;
+        schedule_next_end(receiving, Event::ReceiveEnd(host.0), events);
+    }
+
+    /// Ends the executions, or the receives, on a host whose end times count as simultaneous with local time `now` \[s\], and
+    /// passes their tokens to `ended`.
     pub(super) fn end_executions(
         &mut self,
-        host: HostId,
+        (host, is_receive): (HostId, bool),
         now: f64,
         events: &mut EventList<T>,
         ended: impl FnMut(T),
     ) {
-        let cpu = &mut self.cpus[host.index()];
+        let (cpu, event) = if is_receive {
+            (&mut self.receiving[host.index()], Event::ReceiveEnd(host.0))
+        } else {
+            (&mut self.cpus[host.index()], Event::ExecutionEnd(host.0))
+        };
         cpu.end_event = None; // it has just been popped
         if cfg!(debug_assertions)
             && let Some(first) = cpu.executions.last().map(|next| next.target_service)
@@ -248,7 +310,10 @@ impl<T: Copy> Cpus<T> {
         if cpu.executions.is_empty() {
             cpu.attained_service = 0.0;
         }
-        schedule_next_end(cpu, host, events);
+        schedule_next_end(cpu, event, events);
+        if !is_receive {
+            self.update_receives(host, now, events);
+        }
     }
 
     /// Changes a quantity of a host to `value`, at an instant given both as local time `now` \[s\] and as absolute time `absolute`
@@ -265,8 +330,9 @@ impl<T: Copy> Cpus<T> {
         cpu.advance_to(now);
         cpu.level_mut(quantity).integrate_and_set(absolute, value);
         if cpu.end_event.is_some() || !cpu.executions.is_empty() {
-            schedule_next_end(cpu, host, events);
+            schedule_next_end(cpu, Event::ExecutionEnd(host.0), events);
         }
+        self.update_receives(host, now, events);
     }
 
     /// Returns a function that changes a quantity of an idle host. The arguments of the function are the absolute time of the
@@ -287,7 +353,8 @@ impl<T: Copy> Cpus<T> {
     }
 
     pub(super) fn is_busy(&self, host: usize) -> bool {
-        !self.cpus[host].executions.is_empty()
+        let mut cpus = [self.cpus.get(host), self.receiving.get(host)].into_iter();
+        cpus.any(|cpu| cpu.is_some_and(|cpu| !cpu.executions.is_empty()))
     }
 
     pub(super) fn cpu(&self, host: HostId) -> &Cpu<T> {
@@ -310,15 +377,16 @@ impl<T: Copy> Cpus<T> {
     /// Returns the hosts that have executions although their speed is zero at the present time, so that no execution can end.
     pub(super) fn hosts_with_stopped_executions(&self) -> impl Iterator<Item = usize> + '_ {
         let is_stopped = |cpu: &Cpu<T>| !cpu.executions.is_empty() && cpu.execution_rate() <= 0.0;
-        (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
+        let cpus = move |host| [self.cpus.get(host), self.receiving.get(host)];
+        (0..self.cpus.len()).filter(move |&host| cpus(host).into_iter().flatten().any(is_stopped))
     }
 }
 
 /// Schedules the event of a host for the time at which the next execution ends, or cancels the event if no execution will end.
-fn schedule_next_end<T: Copy>(cpu: &mut Cpu<T>, host: HostId, events: &mut EventList<T>) {
+fn schedule_next_end<T: Copy>(cpu: &mut Cpu<T>, end: Event<T>, events: &mut EventList<T>) {
     match (cpu.end_event, cpu.next_end_time()) {
         (Some(key), Some(date)) => events.reschedule(key, date),
-        (None, Some(date)) => cpu.end_event = Some(events.push(date, Event::ExecutionEnd(host.0))),
+        (None, Some(date)) => cpu.end_event = Some(events.push(date, end)),
         (Some(key), None) => {
             events.cancel(key);
             cpu.end_event = None;

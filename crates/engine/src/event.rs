@@ -5,6 +5,7 @@ use super::queue::EventQueue;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event<T> {
     ExecutionEnd(u32),
+    ReceiveEnd(u32),
     NetworkStep(u32),
     /// A waiting time of a process, or a message inside a host, ends; the value is the token of this activity.
     WaitEnd(T),

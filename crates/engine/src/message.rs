@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! delay      = latency_factor(m) · L + overhead + h · (min(m, packet) + headers)     h = Σ 1/bandwidth - 1/narrowest
-//! round trip = latency_factor(0) · 2L + overhead                                     added before the delay of a message with handshake
+//! round trip = latency_factor(0) · 2L + overhead + o_send + o_receive                 added before the delay of a message with handshake
 //! slow start : w = initial window; while m > w and w / r < round trip:
 //!              wait (round trip - w / r), m -= w, w doubles                           r the narrowest bandwidth, times its factor
 //! bytes      = m / bandwidth_factor(m)                                               bytes that the flow transfers
@@ -46,6 +46,18 @@ impl NetworkModel {
             (&self.o_send, &self.o_receive)
         };
         (send.of_bytes(bytes), receive.of_bytes(bytes))
+    }
+
+    /// Multiplies the processor times of all ends of messages by `factor`.
+    pub fn multiply_processor_times(&mut self, factor: f64) {
+        for time in [
+            &mut self.o_send,
+            &mut self.o_receive,
+            &mut self.loopback_o_send,
+            &mut self.loopback_o_receive,
+        ] {
+            *time = time.times(factor);
+        }
     }
 
     /// Returns the model of a run that uses `cores` cores: multiplies the processor times of messages between hosts by their
@@ -112,6 +124,8 @@ impl NetworkModel {
     pub(super) fn round_trip_time(&self, latency: f64) -> f64 {
         2.0 * self.flow_delay(latency) * self.factors.factors_for_bytes(0.0).latency
             + self.overhead.get()
+            + self.o_send.of_bytes(0.0)
+            + self.o_receive.of_bytes(0.0)
     }
 
     /// Returns the time by which slow start delays a message whose connection was idle \[s\]. `narrowest` is the smallest

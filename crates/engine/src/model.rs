@@ -246,7 +246,7 @@ impl NetworkModel {
     /// of the links on its route, `narrowest` their smallest bandwidth (`None` if the route crosses no link).
     ///
     /// ```text
-    /// duration = delay + bytes / rate
+    /// duration = o_send + delay + bytes / rate + o_receive
     /// ```
     /// The duration does not include slow start, handshakes, store and forward, and the acknowledgements of `crosstraffic`.
     ///
@@ -268,7 +268,9 @@ impl NetworkModel {
         let (latency, bytes) = (latency.get(), size.get());
         let link = narrowest.map_or(f64::INFINITY, BytesPerSecond::get);
         let rate = self.bandwidth_factor * lesser(link, self.max_share_of_tcp_window(latency));
-        Seconds::of(self.message_delay(latency, 0.0, bytes) + self.flow_bytes(bytes) / rate)
+        let (send, receive) = self.processor_times(false, bytes);
+        let delay = send + self.message_delay(latency, 0.0, bytes) + receive;
+        Seconds::of(delay + self.flow_bytes(bytes) / rate)
     }
 
     /// Returns the factor by which the latency of a route is multiplied for a message of this size; dimensionless.

@@ -93,7 +93,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             platform,
             clock: Clock::default(),
             event_list: EventList::new(),
-            cpus: Cpus::new(platform),
+            cpus: Cpus::new(platform, model.has_processor_times()),
             network: new_network(platform, model),
             capacity_schedule: CapacitySchedule::new(platform),
             ended_tokens: Vec::new(),
@@ -185,14 +185,38 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// # Errors
     /// There are too many due changes of the host's speed to apply in reasonable time.
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
+        self.start_execution((host, false), work, token)
+    }
+
+    /// Starts an execution on the cores of a host that its other executions leave, for messages that have been delivered; the
+    /// network must have processor times.
+    ///
+    /// # Errors
+    /// As [`Self::execute`].
+    pub fn execute_receive(
+        &mut self,
+        host: HostId,
+        work: Instructions,
+        token: T,
+    ) -> Result<(), Error> {
+        self.start_execution((host, true), work, token)
+    }
+
+    fn start_execution(
+        &mut self,
+        (host, is_receive): (HostId, bool),
+        work: Instructions,
+        token: T,
+    ) -> Result<(), Error> {
         self.record(ActivityEvent::Execution(host, token));
         if !self.capacity_schedule.is_empty() {
             self.apply_due_speed_changes(host)?;
             self.capacity_schedule.wake_host(host);
         }
         let now = self.clock.local_time();
+        let place = (host, is_receive);
         self.cpus
-            .start_execution(host, work.get(), token, now, &mut self.event_list);
+            .start_execution(place, work.get(), token, now, &mut self.event_list);
         Ok(())
     }
 
@@ -225,6 +249,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             ends,
             bytes: size.get(),
             has_handshake: options.has_handshake,
+            added_delay: if options.is_delayed_by_ends {
+                self.delay_by_ends(hosts, size)
+            } else {
+                0.0
+            },
             delay_factor: options.delay_factor,
             token,
         })
@@ -241,7 +270,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 + self
                     .network
                     .network_state()
-                    .loopback_duration(size.get(), message.delay_factor);
+                    .loopback_duration(size.get(), message.delay_factor)
+                + message.added_delay * message.delay_factor;
             self.event_list.push(end, Event::WaitEnd(token));
             return Ok(());
         }
@@ -501,10 +531,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn process_next_event(&mut self, date: f64) -> Option<T> {
         let (_, event) = self.event_list.pop()?;
         match event {
-            Event::ExecutionEnd(host) => {
+            Event::ExecutionEnd(host) | Event::ReceiveEnd(host) => {
                 let ended = &mut self.ended_tokens;
+                let place = (HostId(host), matches!(event, Event::ReceiveEnd(_)));
                 self.cpus
-                    .end_executions(HostId(host), date, &mut self.event_list, |token| {
+                    .end_executions(place, date, &mut self.event_list, |token| {
                         ended.push(token);
                     });
                 None

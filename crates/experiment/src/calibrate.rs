@@ -11,6 +11,12 @@
 //! two messages at the same time, one in each direction. The bandwidth inside a host counts as shared if exchanges take 1.5 times
 //! as long as single messages, in the median of the sizes whose transfer takes most of the time.
 //!
+//! In a stream of small messages, the end that takes more processor time is never idle, so that the time per message is its
+//! processor time. It counts as the time of the receiver, and the sender takes the same time, or less if the overhead is less than
+//! both: `o_receive = min(stream, overhead)`, `o_send = min(o_receive, overhead - o_receive)`. What is left of the overhead stays a
+//! delay, so that the time of a single message does not change. Streams whose transfer takes more than half of the time say
+//! nothing of processor times.
+//!
 //! Least absolute errors are insensitive to outliers. Their minimum goes through two points of the table, or through one point at
 //! a bound, so all pairs of points are tried. TCP slow start is off, because repeated messages keep their connection active. A
 //! constant that the table does not determine keeps the value of the library.
@@ -19,14 +25,14 @@ use serde_json::{Value, json};
 
 use super::{
     library,
-    pingpong::{MeasuredMessages, median},
+    pingpong::{MeasuredMessages, MeasurementKind, median},
 };
 use migsim_base::{
     error::Error,
     units::{Bytes, Seconds},
 };
 use migsim_bsp::{RuntimeConfig, TransferStart};
-use migsim_engine::{MessageOptions, NetworkModel, Simulation};
+use migsim_engine::{MessageOptions, NetworkModel, ProcessorTime, Simulation};
 use migsim_platform::Platform;
 
 /// The result of a calibration: the fitted constants of a message-passing library, the message times that these constants
@@ -44,7 +50,11 @@ pub struct Calibration {
     pub library_overhead_and_bandwidth_factor: (f64, f64),
     /// Fitted constants of messages inside a host; `None` if the table of measured messages contains no messages inside a host.
     pub inside_host_constants: Option<InsideHostConstants>,
-    /// Time that the calibrated library predicts for each message of the table, in the order of the table \[s\].
+    /// Processor time per message that the streams of the table show, between hosts and inside a host \[s\]; `None` without
+    /// streams of small messages.
+    pub stream_times: [Option<f64>; 2],
+    /// Time that the calibrated library predicts for each single message of the table, in the order of the table \[s\]; that of a
+    /// stream is its measured time.
     pub predicted_times: Vec<f64>,
     /// Median of the absolute relative differences between predicted and measured times of single messages, as a fraction of the
     /// measured time.
@@ -143,12 +153,14 @@ pub fn calibrate(
     let receives = runtime.receives;
     let (inside, between): (Vec<&MeasuredMessages>, Vec<&MeasuredMessages>) = pings
         .iter()
+        .filter(|ping| ping.kind != MeasurementKind::Stream)
         .partition(|ping| ping.sender_host == ping.receiver_host);
     let equations: Vec<MessageEquation> = between
         .iter()
         .map(|ping| message_equation_by_simulation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
     let fit = InterHostFit::from_equations(&equations, &network);
+    let stream_times = [false, true].map(|is_inside| stream_time(platform, pings, is_inside));
     let overhead = fit.fitted_overhead();
     let bandwidth_factor = fit.fitted_bandwidth_factor();
     let in_use = (
@@ -158,16 +170,35 @@ pub fn calibrate(
     let of_inside = (!inside.is_empty()).then(|| fit_inside_host_constants(&inside));
     let predicted = predict_message_times(pings, &equations, &fit, of_inside);
     let median_residual = median_residual(pings, &predicted);
-    let between = [
-        ("overhead", overhead.map(in_microseconds)),
-        ("bandwidth_factor", bandwidth_factor.map(Value::from)),
-    ];
+    let between = [("bandwidth_factor", bandwidth_factor.map(Value::from))];
     write_constants(&mut file, source, between);
+    let [of_stream, of_stream_inside] = stream_times;
+    let inside_overhead = of_inside.map(|line| line.overhead);
+    for (names, whole, stream) in [
+        (["overhead", "o_send", "o_receive"], overhead, of_stream),
+        (
+            ["loopback_overhead", "loopback_o_send", "loopback_o_receive"],
+            inside_overhead,
+            of_stream_inside,
+        ),
+    ] {
+        // A fitted overhead contains all times of the ends.
+        let parts = whole.map(|whole| divide_overhead(whole, stream.unwrap_or(0.0)));
+        for (name, part) in names.into_iter().zip(parts.into_iter().flatten()) {
+            let is_written = stream.is_some() || name.ends_with("overhead");
+            if is_written {
+                write_constants(&mut file, source, [(name, Some(in_microseconds(part)))]);
+            } else {
+                file["network"]
+                    .as_object_mut()
+                    .map(|keys| keys.remove(name));
+            }
+        }
+    }
     if let Some(line) = of_inside {
         // The engine multiplies each bandwidth by the factor.
         let bandwidth = |bandwidth| json!(round_to_fraction(bandwidth / in_use.1, 1e-3));
         let inside = [
-            ("loopback_overhead", Some(in_microseconds(line.overhead))),
             ("loopback_bandwidth", line.bandwidth.map(bandwidth)),
             ("loopback_shared", line.is_bandwidth_shared.map(Value::from)),
         ];
@@ -189,6 +220,7 @@ pub fn calibrate(
         fitted_bandwidth_factor: bandwidth_factor,
         library_overhead_and_bandwidth_factor: in_use,
         inside_host_constants: of_inside,
+        stream_times,
         predicted_times: predicted,
         median_residual,
         undetermined_constants: undetermined_constants(&equations, &fit, base),
@@ -257,14 +289,16 @@ fn predict_message_times(
 ) -> Vec<f64> {
     let mut next = equations.iter();
     (pings.iter())
-        .map(
-            |ping| match (of_inside, ping.sender_host == ping.receiver_host) {
-                (Some(line), true) => line.predict_time(ping),
+        .map(|ping| {
+            let is_inside = ping.sender_host == ping.receiver_host;
+            match (ping.kind, of_inside, is_inside) {
+                (MeasurementKind::Stream, ..) => ping.median_time,
+                (_, Some(line), true) => line.predict_time(ping),
                 _ => next
                     .next()
                     .map_or(0.0, |one| one.predict_time(fit.overhead_and_inverse_factor)),
-            },
-        )
+            }
+        })
         .collect()
 }
 
@@ -272,7 +306,7 @@ fn predict_message_times(
 /// of the measured time.
 fn median_residual(pings: &[MeasuredMessages], predicted: &[f64]) -> f64 {
     let mut residuals: Vec<f64> = (pings.iter().zip(predicted))
-        .filter(|(ping, _)| !ping.is_exchange)
+        .filter(|(ping, _)| ping.kind == MeasurementKind::Ping)
         .map(|(ping, predicted)| (predicted - ping.median_time).abs() / ping.median_time)
         .collect();
     median(&mut residuals)
@@ -346,8 +380,11 @@ const MIN_SHARED_RATIO: f64 = 1.5;
 impl InsideHostConstants {
     /// Predicts the time of a measured message inside a host \[s\], or of an exchange of two messages at the same time.
     fn predict_time(&self, ping: &MeasuredMessages) -> f64 {
-        let flows =
-            f64::from(1 + u8::from(ping.is_exchange && self.is_bandwidth_shared == Some(true)));
+        let flows = f64::from(
+            1 + u8::from(
+                ping.kind == MeasurementKind::Exchange && self.is_bandwidth_shared == Some(true),
+            ),
+        );
         self.overhead + flows * ping.message_size / self.bandwidth.unwrap_or(INITIAL_BANDWIDTH)
     }
 
@@ -359,7 +396,11 @@ impl InsideHostConstants {
 }
 
 fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
-    let single = || pings.iter().filter(|ping| !ping.is_exchange);
+    let single = || {
+        pings
+            .iter()
+            .filter(|ping| ping.kind == MeasurementKind::Ping)
+    };
     let equations: Vec<MessageEquation> = single()
         .map(|ping| MessageEquation {
             base_time: 0.0,
@@ -380,7 +421,7 @@ fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants
         .filter(|ping| line.is_mostly_transfer(ping))
         .filter_map(|ping| {
             let is_same = |other: &&&MeasuredMessages| {
-                other.is_exchange
+                other.kind == MeasurementKind::Exchange
                     && (other.sender_host, other.message_size)
                         == (ping.sender_host, ping.message_size)
             };
@@ -389,6 +430,35 @@ fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants
         .collect();
     line.is_bandwidth_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > MIN_SHARED_RATIO);
     line
+}
+
+/// Returns the processor time of the end of a message that streams of small messages show, as the median of the streams of the
+/// smallest size \[s\]; `None` without such streams.
+fn stream_time(platform: &Platform, pings: &[MeasuredMessages], is_inside: bool) -> Option<f64> {
+    let is_small = |ping: &&MeasuredMessages| {
+        let route = platform.route(ping.sender_host, ping.receiver_host);
+        let bandwidth = route.and_then(|route| platform.bottleneck_bandwidth(&route));
+        let transfer = bandwidth.map_or(0.0, |rate| ping.message_size / rate.get());
+        ping.kind == MeasurementKind::Stream
+            && (ping.sender_host == ping.receiver_host) == is_inside
+            && 2.0 * transfer <= ping.median_time
+    };
+    let small: Vec<&MeasuredMessages> = pings.iter().filter(is_small).collect();
+    let least = small
+        .iter()
+        .map(|ping| ping.message_size)
+        .reduce(f64::min)?;
+    let times = small.iter().filter(|ping| ping.message_size <= least);
+    Some(median(
+        &mut times.map(|ping| ping.median_time).collect::<Vec<_>>(),
+    ))
+}
+
+/// Divides the overhead of a message into a delay and the processor times of sender and receiver \[s\].
+fn divide_overhead(overhead: f64, stream: f64) -> [f64; 3] {
+    let receive = stream.min(overhead);
+    let send = receive.min(overhead - receive);
+    [overhead - send - receive, send, receive]
 }
 
 /// Writes fitted constants of the network, and the source of these constants, into a library file.
@@ -478,6 +548,8 @@ fn message_equation_by_simulation(
             overhead: Seconds::of(overhead),
             bandwidth_factor,
             slow_start: false,
+            o_send: ProcessorTime::ZERO,
+            o_receive: ProcessorTime::ZERO,
             ..network
         };
         let mut simulation = Simulation::new(platform, model);

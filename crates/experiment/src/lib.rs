@@ -77,7 +77,7 @@ pub use ledger::{MakespanLedger, MakespanTerm};
 pub use library::{BUILT_IN_LIBRARIES, BuiltInLibrary, read_library_json};
 pub use migsim_base::memory::Limits;
 pub use neutral::{format_option_value, neutral_options};
-pub use pingpong::{MeasuredMessages, read_measured_messages as read_pings};
+pub use pingpong::{MeasuredMessages, MeasurementKind, read_measured_messages as read_pings};
 pub use plan::{PlannedCall, ReschedulingPlan};
 pub use plausibility::{
     Finding, PLAUSIBILITY_RULES, PlausibilityRule, RuleStage, check_single_cluster,

@@ -2,7 +2,7 @@
 //!
 //! | text | meaning of a row |
 //! |---|---|
-//! | CSV with the columns `from,to,bytes,time_s` in any order; `kind` is `ping`, or `exchange` for two messages at the same time, one in each direction, inside a host | a message in one direction between two named hosts, or inside one host |
+//! | CSV with the columns `from,to,bytes,time_s` in any order; `kind` is `ping`, `exchange` for two messages at the same time, one in each direction, inside a host, or `stream` for the time of a long stream of messages divided by their number | a message in one direction between two named hosts, or inside one host |
 //! | OSU MPI Latency Test | size and latency in microseconds of a message in one direction |
 //! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]` of a message in one direction; other benchmarks in the file are skipped |
 
@@ -27,14 +27,34 @@ pub struct MeasuredMessages {
     pub median_time: f64,
     /// Number of measured messages.
     pub message_count: usize,
-    /// Whether two messages are sent at the same time, one in each direction; `median_time` is then the time until both messages
-    /// have arrived.
-    pub is_exchange: bool,
+    /// What was measured.
+    pub kind: MeasurementKind,
 }
 
-/// A row of the table: line number, names of the two hosts, size \[B\], time \[s\], and whether two messages are exchanged at the
-/// same time.
-type MessageRow<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
+/// What the time of a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MeasurementKind {
+    /// The time of one message.
+    Ping,
+    /// The time until two messages have arrived that are sent at the same time, one in each direction.
+    Exchange,
+    /// The time of a long stream of messages in one direction, divided by their number.
+    Stream,
+}
+
+impl MeasurementKind {
+    /// Returns the name of the kind in tables: `ping`, `exchange` or `stream`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ping => "ping",
+            Self::Exchange => "exchange",
+            Self::Stream => "stream",
+        }
+    }
+}
+
+/// A row of the table: line number, names of the two hosts, size \[B\], time \[s\], and what the time is.
+type MessageRow<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, MeasurementKind);
 
 fn row_problem(source: &str, line: usize, message: impl Into<String>, hint: &str) -> Problem {
     Problem::new(message)
@@ -55,8 +75,8 @@ pub fn read_measured_messages(
 ) -> Result<Vec<MeasuredMessages>, Error> {
     let mut problems = Vec::new();
     let rows = parse_message_rows(source, text, &mut problems);
-    let mut groups: BTreeMap<(HostId, HostId, bool, u64), Vec<f64>> = BTreeMap::new();
-    for (line, hosts, bytes, time, is_exchange) in rows {
+    let mut groups: BTreeMap<(HostId, HostId, MeasurementKind, u64), Vec<f64>> = BTreeMap::new();
+    for (line, hosts, bytes, time, measurement) in rows {
         if let (Some((from, to)), Some(between)) = (hosts, between)
             && (from, to) != between
         {
@@ -89,23 +109,21 @@ pub fn read_measured_messages(
             continue;
         };
         groups
-            .entry((from, to, is_exchange, bytes.to_bits()))
+            .entry((from, to, measurement, bytes.to_bits()))
             .or_default()
             .push(time);
     }
     Error::unless_empty(problems)?;
     let pings: Vec<MeasuredMessages> = groups
         .into_iter()
-        .map(
-            |((from, to, is_exchange, bytes), mut times)| MeasuredMessages {
-                sender_host: from,
-                receiver_host: to,
-                message_size: f64::from_bits(bytes),
-                message_count: times.len(),
-                median_time: median(&mut times),
-                is_exchange,
-            },
-        )
+        .map(|((from, to, kind, bytes), mut times)| MeasuredMessages {
+            sender_host: from,
+            receiver_host: to,
+            message_size: f64::from_bits(bytes),
+            message_count: times.len(),
+            median_time: median(&mut times),
+            kind,
+        })
         .collect();
     if pings.is_empty() {
         return Err(Error::input(
@@ -193,9 +211,13 @@ fn parse_csv_rows<'t>(
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
         match (parse_nonnegative(cell(bytes)), parse_positive(cell(time))) {
             (Some(bytes), Some(time)) => {
-                let is_exchange = kind.is_some_and(|kind| cell(kind) == "exchange");
+                let kind = match kind.map(cell) {
+                    Some("exchange") => MeasurementKind::Exchange,
+                    Some("stream") => MeasurementKind::Stream,
+                    _ => MeasurementKind::Ping,
+                };
                 let hosts = Some((cell(from), cell(to)));
-                rows.push((number, hosts, bytes, time, is_exchange));
+                rows.push((number, hosts, bytes, time, kind));
             }
             _ => problems.push(row_problem(
                 source,
@@ -240,7 +262,9 @@ fn parse_benchmark_rows<'t>(
             (place, words.first().and_then(|w| parse_nonnegative(w)))
         {
             match words.get(place).and_then(|word| parse_positive(word)) {
-                Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
+                Some(time) => {
+                    rows.push((number, None, bytes, time * 1e-6, MeasurementKind::Ping));
+                }
                 None => problems.push(row_problem(
                     source,
                     number,

@@ -101,14 +101,17 @@ fn describe_measured_machine(facts: &Map<String, Value>) -> String {
     format!("machine: {}", facts.join(", "))
 }
 
-/// Uses the measured overhead of messages inside a host also for messages between hosts. It is called if only messages inside a
+/// Uses the measured overhead and processor times of messages inside a host also for messages between hosts. It is called if only messages inside a
 /// host were measured and TCP carried them.
 fn copy_inside_overhead_to_inter_host(library: &mut Value) {
-    let overhead = library["network"]["loopback_overhead"].clone();
-    if !overhead.is_null() {
-        library["network"]["overhead"] = overhead;
-        let origin = "inferred: the overhead over TCP inside a host; messages between hosts were not measured";
-        library["origins"]["network.overhead"] = Value::from(origin);
+    let origin =
+        "inferred: measured over TCP inside a host; messages between hosts were not measured";
+    for key in ["overhead", "o_send", "o_receive"] {
+        let value = library["network"][format!("loopback_{key}")].clone();
+        if !value.is_null() {
+            library["network"][key] = value;
+            library["origins"][format!("network.{key}")] = Value::from(origin);
+        }
     }
 }
 
@@ -260,7 +263,7 @@ fn measure(
     let mut text = "kind,from,to,bytes,time_s\n".to_owned();
     for row in rows
         .iter()
-        .filter(|row| !is_named || row.measurement_kind == "ping")
+        .filter(|row| !is_named || row.measurement_kind != "exchange")
     {
         let to = if row.sender_host == row.receiver_host && !is_named {
             &from
@@ -342,7 +345,7 @@ fn calibration_sheet(
         table.push_row([
             Cell::text(name(ping.sender_host)),
             Cell::text(name(ping.receiver_host)),
-            Cell::text(if ping.is_exchange { "exchange" } else { "ping" }),
+            Cell::text(ping.kind.name()),
             Cell::from_value_and_text(ping.message_size, format!("{}", ping.message_size)),
             Cell::count(ping.message_count),
             in_ms(ping.median_time),
@@ -363,6 +366,18 @@ fn calibration_sheet(
     sheet.add_line(overhead + &origin(found.fitted_overhead.is_some()));
     let factor = format!("bandwidth factor: {factor}");
     sheet.add_line(factor + &origin(found.fitted_bandwidth_factor.is_some()));
+    for (stream, place) in found
+        .stream_times
+        .iter()
+        .zip(["between hosts", "inside a host"])
+    {
+        if let Some(time) = stream {
+            let time = time * 1e6;
+            sheet.add_line(format!(
+                "{place}: {time:.2} us of processor time for each end of a message, a part of the overhead"
+            ));
+        }
+    }
     if let Some(inside) = &found.inside_host_constants {
         let overhead = inside.overhead * 1e6;
         sheet.add_line(format!(

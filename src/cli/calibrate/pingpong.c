@@ -1,11 +1,11 @@
 /* Ping-pong for `migsim calibrate`: the times of single messages from rank 0 to the first rank on its host and to the first one on another host,
- * one way, and of exchanges of two messages at a time inside a host, into the file of the first argument. */
+ * one way, of exchanges of two messages at a time inside a host, and of streams of small messages, into the file of the first argument. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES = 11, LARGEST = 4194304, WARM = 20, FEWEST = 10, WALK_FROM = 1048576, WALK = 16 * LARGEST };
+enum { SIZES = 11, LARGEST = 4194304, WARM = 20, FEWEST = 10, WALK_FROM = 1048576, WALK = 16 * LARGEST, STREAM = 2000 };
 static const int sizes[SIZES] = {1, 8, 64, 256, 1024, 4096, 16384, 65536, 262144, WALK_FROM, LARGEST};
 static char here[MPI_MAX_PROCESSOR_NAME], *names, *data, *other;
 static int rank;
@@ -72,6 +72,19 @@ static void exchange(int to, int size, int all) {
         if (i >= 0) row("exchange", to, size, MPI_Wtime() - begun);
     }
 }
+/* The time per message of a stream: that of the end that takes more processor time. */
+static void stream(int to, int size) {
+    for (int i = -2; i < 20; i++) {
+        double begun = MPI_Wtime();
+        for (int k = 0; k < STREAM; k++) {
+            if (rank == 0) MPI_Send(data, size, MPI_CHAR, to, 4, MPI_COMM_WORLD);
+            else MPI_Recv(data, size, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        if (rank == 0) MPI_Recv(data, 1, MPI_CHAR, to, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else MPI_Send(data, 1, MPI_CHAR, 0, 4, MPI_COMM_WORLD);
+        if (i >= 0) row("stream", to, size, (MPI_Wtime() - begun) / STREAM);
+    }
+}
 
 int main(int argc, char **argv) {
     int count, length, partners[2] = {0, 0};
@@ -101,6 +114,7 @@ int main(int argc, char **argv) {
             int all = repetitions(partners[far], sizes[k]);
             ping(partners[far], sizes[k], all);
             if (!far) exchange(partners[far], sizes[k], all);
+            if (sizes[k] <= 64) stream(partners[far], sizes[k]);
         }
     if (out && fclose(out)) { perror(argv[1]); MPI_Abort(MPI_COMM_WORLD, 2); }
     return MPI_Finalize();

@@ -35,7 +35,8 @@ pub enum PieceKind {
     Latency,
     /// The transfer of the bytes of a message of the application.
     Transfer,
-    /// The constant time (overhead) that a message takes in addition to its time in the network.
+    /// The constant time (overhead) that a message takes in addition to its time in the network, or the processor time of an end of
+    /// messages.
     Overhead,
     /// The barrier protocol, including its messages.
     Barrier,
@@ -102,7 +103,8 @@ pub enum PieceResources {
         /// Number of computations on the host when this computation ended.
         computation_count: u32,
     },
-    /// The constant time (overhead) that a message takes in addition to its time in the network.
+    /// The constant time (overhead) that a message takes in addition to its time in the network, or the processor time of an end of
+    /// messages.
     Overhead,
     /// The latency of a message from the first host to the second.
     Latency(HostId, HostId),

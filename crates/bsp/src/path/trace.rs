@@ -199,13 +199,14 @@ impl<'p> CauseTrace<'p> {
         let process = process_of_token(&token).or(from);
         let kind = match token {
             ActivityToken::ComputationEnded(_) => PieceKind::Compute,
+            ActivityToken::SendEnded(_) | ActivityToken::ReceiveEnded(_) => PieceKind::Overhead,
             ActivityToken::MessageDelivered(_) => PieceKind::Transfer,
             ActivityToken::ProcessBegins(_) | ActivityToken::BarrierActivityEnded(_) => {
                 PieceKind::Barrier
             }
-            ActivityToken::CallActivityEnded | ActivityToken::ManagerActivityEnded(_) => {
-                PieceKind::Call
-            }
+            ActivityToken::CallActivityEnded
+            | ActivityToken::CallMessagePartEnded(..)
+            | ActivityToken::ManagerActivityEnded(_) => PieceKind::Call,
             ActivityToken::ProcessPacked(_)
             | ActivityToken::MemoryTransferred(_)
             | ActivityToken::ProcessUnpacked(_)
@@ -390,9 +391,13 @@ impl<'p> CauseTrace<'p> {
         };
         match activity.work {
             ActivityWork::Computation(host, sharing) => {
-                let work = PieceResources::Compute {
-                    host,
-                    computation_count: sharing,
+                let work = if activity.kind == PieceKind::Overhead {
+                    PieceResources::Overhead
+                } else {
+                    PieceResources::Compute {
+                        host,
+                        computation_count: sharing,
+                    }
                 };
                 piece(activity.kind, work, begin, end);
             }
@@ -455,12 +460,15 @@ fn process_of_token(token: &ActivityToken) -> Option<ProcessId> {
     match token {
         ActivityToken::ProcessBegins(process)
         | ActivityToken::ComputationEnded(process)
+        | ActivityToken::SendEnded(process)
+        | ActivityToken::ReceiveEnded(process)
         | ActivityToken::BarrierActivityEnded(BarrierMessage::LeavePermission(process)) => {
             Some(ProcessId(*process))
         }
         ActivityToken::MessageDelivered(_)
         | ActivityToken::BarrierActivityEnded(_)
         | ActivityToken::CallActivityEnded
+        | ActivityToken::CallMessagePartEnded(..)
         | ActivityToken::ManagerActivityEnded(_)
         | ActivityToken::ProcessPacked(_)
         | ActivityToken::MemoryTransferred(_)

@@ -7,6 +7,9 @@
 //!              = delivered(previous message of from)  in order; the first at computed(from)
 //! delivered(m) = start(m) + delay + transfer          contending flows are solved in a batch; a delay has all costs of a library
 //! ```
+//! If ends of messages take processor time, `computed(from)` is the end of the send: see [`turns`]. The receives follow last, since
+//! nothing else of the activities depends on them.
+//!
 //! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver.
 //!
 //! Nothing else may be in progress. Speeds of hosts may change while processes compute, if the changes are known in advance, as
@@ -24,8 +27,12 @@
 //! in this way. Long contention can magnify the difference: in one superstep of 164 messages by five orders of magnitude (the
 //! input `sensitive-to-dates` of the fuzzing tests).
 
+mod hosts;
+mod turns;
+
 use std::fmt;
 
+use self::turns::{MessageLists, NONE};
 use super::Simulation;
 use crate::{
     activity::Message,
@@ -33,7 +40,7 @@ use crate::{
     checks::InvariantViolation,
     clock::last_simultaneous_time,
     connections::MessageEnds,
-    cpu::{Cpu, HostQuantity},
+    cpu::Cpu,
     model::NetworkModel,
     profile::BandwidthChanges,
     transport::{LinkState, NetworkState},
@@ -76,6 +83,8 @@ pub struct Evaluated {
     pub started: Vec<f64>,
     /// The delivery of each message.
     pub delivered: Vec<f64>,
+    /// The end of the sends and receives of each process; empty if they take no processor time.
+    pub received: Vec<f64>,
     valid_until: f64,
 }
 
@@ -98,14 +107,16 @@ pub(super) struct Direct {
     /// Delay of each message by slow start if its connection is idle \[s\]; empty if no message is delayed.
     delays_if_idle: Vec<f64>,
     message_classes: Vec<(ProcessId, ProcessId, bool)>,
-    /// For each message, the next message of the same sender; used only if messages are sent in order.
-    next_messages_of_sender: Vec<u32>,
-    /// For each process, the first message that it sends; used only if messages are sent in order.
-    first_sent_messages: Vec<u32>,
+    /// The messages of each sender, then those of each receiver; used only with processor times or if messages are sent in order.
+    lists: MessageLists,
+    /// The end of the last send of each process \[s\]; used only with processor times.
+    sent: Vec<f64>,
+    /// The processor time that waits for each process; see [`Receives`].
+    waiting: Vec<f64>,
+    /// The changes of the number of executions on one host, as time \[s\] and change.
+    prior: Vec<(f64, f64)>,
     evaluated: Evaluated,
 }
-
-const NONE: u32 = u32::MAX;
 
 /// Tolerance factor for the comparison of two times: a change of capacity that is later by less than this factor may count as
 /// simultaneous.
@@ -113,10 +124,6 @@ const SIMULTANEITY_TOLERANCE: f64 = 1.0 + 1e-12;
 
 /// Tolerance factor for the end of a computation, because simulation by events may round the end to an earlier time.
 const EARLIER_END_TOLERANCE: f64 = 1.0 - 1e-9;
-
-/// Maximum number of changes of a host's speed during computations. With more changes, simulation by events detects sooner that
-/// the run cannot continue.
-const MAX_SPEED_CHANGES: usize = 1_000_000;
 
 impl Evaluated {
     /// Whether the times are valid if the activities, and what follows them, end at this local time \[s\].
@@ -137,6 +144,11 @@ impl Activities<'_> {
     #[inline]
     fn waits_for_receiver(&self, message: &Message) -> bool {
         message.size.get() > self.late_above
+    }
+
+    fn is_inside_host(&self, message: &Message) -> bool {
+        let (from, to) = self.hosts(message);
+        from == to
     }
 
     fn hosts(&self, message: &Message) -> (HostId, HostId) {
@@ -199,15 +211,42 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         activities: &Activities<'_>,
     ) -> Result<bool, Error> {
         let (speeds, latencies) = self.settle_capacities(activities.placement)?;
+        direct.evaluated.received.clear();
+        if !direct.is_possible {
+            return Ok(false);
+        }
+        if !self.network.network_state().model.has_processor_times() {
+            direct.lists.first.clear();
+            return self.evaluate_transfers(direct, activities, (speeds, latencies));
+        }
+        let processes = activities.placement.len();
+        (direct.lists).link(processes, activities.messages, |one| one.from.index());
+        direct.sent.clear();
+        direct.sent.resize(processes, 0.0);
+        Ok(
+            self.evaluate_transfers(direct, activities, (speeds, latencies))?
+                && self.evaluate_receives(direct, activities, speeds),
+        )
+    }
+
+    /// Evaluates the activities except the processor times of receives; the speeds of hosts and all latencies stay constant up to
+    /// the given times \[s\].
+    fn evaluate_transfers(
+        &mut self,
+        direct: &mut Direct,
+        activities: &Activities<'_>,
+        (speeds, latencies): (f64, f64),
+    ) -> Result<bool, Error> {
         let mut capacities = latencies;
-        if !direct.is_possible || !self.compute_ends(direct, activities, speeds, capacities) {
+        if !self.compute_ends(direct, activities, speeds, capacities) {
             return Ok(false);
         }
         let mut may_change = false;
         if self.capacity_schedule.has_varying_bandwidths() {
             let computed = &direct.evaluated.computed;
             let first = computed.iter().copied().fold(f64::INFINITY, f64::min);
-            let last = computed.iter().copied().fold(0.0, f64::max);
+            let sent = computed.iter().chain(&direct.sent);
+            let last = sent.copied().fold(0.0, f64::max);
             let mut links = None;
             if !activities.precede_flows {
                 self.find_varying_links(direct, activities);
@@ -230,7 +269,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
         direct.evaluated.valid_until = capacities;
         if activities.in_order {
-            direct.compute_messages_in_order(state, activities);
+            let speed_share = |host: HostId| {
+                self.cpus.cpu(host).speed_of_one() / self.platform.hosts[host.index()].speed.get()
+            };
+            direct.compute_messages_in_order(state, activities, speed_share);
             return Ok(true);
         }
         if !may_change || !direct.has_message_in_progress_at(capacities, activities) {
@@ -264,59 +306,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             until = until.min(self.capacity_schedule.next_change_time_of_host(host));
         }
         Ok((self.clock.to_local(until), self.clock.to_local(latencies)))
-    }
-
-    /// Computes when each computation ends. The speeds of hosts stay constant up to the time `speeds`, the links up to the time
-    /// `capacities` \[s\]. Returns whether all computations end before a link changes and their hosts' changes are known.
-    fn compute_ends(
-        &self,
-        direct: &mut Direct,
-        activities: &Activities<'_>,
-        speeds: f64,
-        capacities: f64,
-    ) -> bool {
-        direct.group_processes(activities.placement);
-        let Direct {
-            processes_by_host,
-            cpu,
-            computations,
-            evaluated: Evaluated { computed, .. },
-            ..
-        } = direct;
-        computed.clear();
-        computed.extend(
-            activities
-                .placement
-                .iter()
-                .enumerate()
-                .map(|(process, host)| {
-                    let speed = self.cpus.cpu(*host).speed_of_one();
-                    activities.cycles(process) / speed + activities.begin(process)
-                }),
-        );
-        let is_before = |end: f64, until: f64| end * SIMULTANEITY_TOLERANCE < until;
-        let mut groups = processes_by_host.chunk_by(|a, b| a.0 == b.0);
-        let are_known = groups.all(|group| {
-            let (host, process) = group[0];
-            if group.len() == 1 && is_before(computed[process as usize], speeds) {
-                return true;
-            }
-            let computation = |&(_, process): &(HostId, u32)| {
-                let at = process as usize;
-                (activities.begin(at), activities.cycles(at), process)
-            };
-            computations.clear();
-            computations.extend(group.iter().map(computation));
-            computations.retain(|one| one.1 > 0.0);
-            computations.sort_by(|a, b| a.0.total_cmp(&b.0));
-            cpu.reset_like(self.cpus.cpu(host));
-            let (changes, known) = self.capacity_schedule.computed_changes_of_host(host);
-            let changes =
-                changes.map(|(time, quantity, value)| (self.clock.to_local(time), quantity, value));
-            let last = compute_ends_on_host(cpu, computations, changes, computed);
-            last.is_some_and(|last| last < self.clock.to_local(known))
-        });
-        are_known && computed.iter().all(|end| is_before(*end, capacities))
     }
 
     /// Finds the links with varying bandwidth on the routes of the messages, with cross-traffic in both directions.
@@ -424,45 +413,6 @@ fn has_capacity_everywhere(platform: &Platform, links: &[LinkState]) -> bool {
         && links.iter().all(|link| link.bandwidth > 0.0)
 }
 
-/// Computes when computations on one host, sorted by their begin, end, while quantities of the host change at the given times
-/// \[s\]. Returns the time of the last end, or `None` if some computation does not end.
-fn compute_ends_on_host(
-    cpu: &mut Cpu<u32>,
-    computations: &[(f64, f64, u32)],
-    changes: impl Iterator<Item = (f64, HostQuantity, f64)>,
-    computed: &mut [f64],
-) -> Option<f64> {
-    let mut changes = changes.take(MAX_SPEED_CHANGES + 1).peekable();
-    let mut coming = computations.iter().peekable();
-    let (mut last, mut count) = (f64::NEG_INFINITY, 0);
-    loop {
-        let end = cpu.next_end_time();
-        let begin = coming.peek().map(|next| next.0);
-        let next = end.unwrap_or(f64::INFINITY);
-        if end.is_none() && begin.is_none() {
-            return Some(last);
-        }
-        if let Some((time, quantity, value)) =
-            changes.next_if(|change| change.0 < next.min(begin.unwrap_or(f64::INFINITY)))
-        {
-            cpu.set_quantity(quantity, value, time);
-            count += 1;
-            if count >= MAX_SPEED_CHANGES {
-                return None;
-            }
-        } else if let Some(&(begin, work, process)) =
-            coming.next_if(|coming| coming.0 <= next && coming.0.is_finite())
-        {
-            cpu.start_execution(work, process, begin);
-        } else if next.is_finite() {
-            cpu.end_executions(next, |process| computed[process as usize] = next);
-            last = next;
-        } else {
-            return None;
-        }
-    }
-}
-
 impl Direct {
     fn new(platform: &Platform, state: &NetworkState) -> Self {
         let model = state.model;
@@ -480,8 +430,10 @@ impl Direct {
             varying_links: Vec::new(),
             delays_if_idle: Vec::new(),
             message_classes: Vec::new(),
-            next_messages_of_sender: Vec::new(),
-            first_sent_messages: Vec::new(),
+            lists: MessageLists::default(),
+            sent: Vec::new(),
+            waiting: Vec::new(),
+            prior: Vec::new(),
             evaluated: Evaluated::default(),
         }
     }
@@ -537,22 +489,32 @@ impl Direct {
             self.delays_if_idle.clear();
             return true;
         }
-        !activities.in_order && !self.may_delay_after_other_message(activities)
+        let has_sends = state.model.has_processor_times();
+        !activities.in_order && !self.may_delay_after_other_message(activities, has_sends)
     }
 
     /// Returns whether slow start may delay a message that waits for its receiver, while another message between the same
-    /// processes does not wait.
-    fn may_delay_after_other_message(&mut self, activities: &Activities<'_>) -> bool {
+    /// processes does not wait; or any message, if sends take time and another message between the same processes starts earlier.
+    fn may_delay_after_other_message(
+        &mut self,
+        activities: &Activities<'_>,
+        has_sends: bool,
+    ) -> bool {
         let messages = activities.messages.iter().zip(&self.delays_if_idle);
         let classes = messages.filter_map(|(message, delay)| {
             let waits = activities.waits_for_receiver(message);
-            (!waits || *delay > 0.0).then_some((message.from, message.to, waits))
+            let differs = if has_sends { *delay > 0.0 } else { waits };
+            let counts = has_sends || !waits || *delay > 0.0;
+            counts.then_some((message.from, message.to, differs))
         });
         self.message_classes.clear();
         self.message_classes.extend(classes);
         self.message_classes.sort_unstable();
         let mut pairs = self.message_classes.windows(2);
-        pairs.any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1) && pair[0] != pair[1])
+        pairs.any(|pair| {
+            let is_same = (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1);
+            is_same && pair[1].2 && (has_sends || !pair[0].2)
+        })
     }
 
     /// Returns whether at least one message would still be in progress at the given time \[s\] even if no other message used its
@@ -560,7 +522,7 @@ impl Direct {
     fn has_message_in_progress_at(&self, time: f64, activities: &Activities<'_>) -> bool {
         let mut messages = activities.messages.iter().zip(&self.message_paths);
         messages.any(|(message, path)| {
-            let sent = self.evaluated.computed[message.from.index()];
+            let sent = self.evaluated.computed[message.from.index()]; // or later
             sent + message.size.get() / self.paths.get(*path).uncontended_rate >= time
         })
     }
@@ -595,9 +557,14 @@ impl Direct {
             ..
         } = evaluated;
         let may_wait = !delays_if_idle.is_empty();
+        let has_sends = state.model.has_processor_times();
         for (at, message) in activities.messages.iter().enumerate() {
             let waits = activities.waits_for_receiver(message);
-            let mut time = computed[message.from.index()];
+            let mut time = if has_sends {
+                started[at]
+            } else {
+                computed[message.from.index()]
+            };
             if waits {
                 time = greater(computed[message.to.index()], time);
             }
@@ -627,15 +594,21 @@ impl Direct {
     }
 
     /// Computes when each message starts and is delivered, if a process sends its messages one after the other.
-    fn compute_messages_in_order(&mut self, state: &NetworkState, activities: &Activities<'_>) {
-        self.link_messages_by_sender(activities);
+    /// `speed_share` is the fraction of its nominal speed at which a core of a host works.
+    fn compute_messages_in_order(
+        &mut self,
+        state: &NetworkState,
+        activities: &Activities<'_>,
+        speed_share: impl Fn(HostId) -> f64,
+    ) {
+        let processes = activities.placement.len();
+        (self.lists).link(processes, activities.messages, |one| one.from.index());
         self.clear_message_times(activities.messages.len());
         let Self {
             paths,
             flow_batch,
             message_paths,
-            next_messages_of_sender,
-            first_sent_messages,
+            lists: MessageLists { first, next },
             evaluated,
             ..
         } = self;
@@ -646,23 +619,33 @@ impl Direct {
             ..
         } = evaluated;
         let messages = activities.messages;
+        let send_time_of = |message: &Message| {
+            let is_inside = activities.is_inside_host(message);
+            let (time, _) = state.model.processor_times(is_inside, message.size.get());
+            if time > 0.0 {
+                time / speed_share(activities.hosts(message).0)
+            } else {
+                0.0
+            }
+        };
         // Sends the messages of one sender one after the other, from a given message on, until one starts a flow.
         let go_on =
             |mut message: u32, mut time: f64, started: &mut [f64], delivered: &mut [f64]| {
                 while message != NONE {
                     let at = message as usize;
-                    started[at] = time;
                     let size = messages[at].size.get();
+                    time += send_time_of(&messages[at]);
+                    started[at] = time;
                     match launch(paths, message_paths[at], at, size, 1.0, time) {
                         Launched::Delivered(end) => time = end,
                         Launched::InTransfer(start) => return Some(start),
                     }
                     delivered[at] = time;
-                    message = next_messages_of_sender[at];
+                    message = next[at];
                 }
                 None
             };
-        for (process, &message) in first_sent_messages.iter().enumerate() {
+        for (process, &message) in first.iter().enumerate() {
             let start = go_on(message, computed[process], started, delivered);
             flow_batch.starts.extend(start);
         }
@@ -677,24 +660,8 @@ impl Direct {
         flow_batch.solve_with_dependent_flows(&state.links, paths, flows, |message, time| {
             let at = message as usize;
             delivered[at] = time;
-            go_on(next_messages_of_sender[at], time, started, delivered)
+            go_on(next[at], time, started, delivered)
         });
-    }
-
-    fn link_messages_by_sender(&mut self, activities: &Activities<'_>) {
-        let (first, next) = (
-            &mut self.first_sent_messages,
-            &mut self.next_messages_of_sender,
-        );
-        first.clear();
-        first.resize(activities.placement.len(), NONE);
-        next.clear();
-        next.resize(activities.messages.len(), NONE);
-        for (index, message) in activities.messages.iter().enumerate().rev() {
-            let head = &mut first[message.from.index()];
-            next[index] = *head;
-            *head = to_u32(index);
-        }
     }
 }
 

@@ -36,7 +36,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// message is multiplied by `delay_factor`. Returns false without an effect if that is not possible.
     pub fn try_deliver(&mut self, messages: &[(HostId, HostId, Bytes)], delay_factor: f64) -> bool {
         let model = self.network.network_state().model;
-        if !self.is_idle() || model.slow_start || model.queues || !self.has_constant_capacities() {
+        let has_other_costs = model.slow_start || model.queues || model.has_processor_times();
+        if !self.is_idle() || has_other_costs || !self.has_constant_capacities() {
             return false;
         }
         let last = self.with_direct(|simulation, direct| {
@@ -63,6 +64,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         last.is_some_and(|last| self.try_advance_time(last, messages.len() as u64))
     }
 
+    /// Returns the processor times of both ends of a control message, which are a part of its delay \[s\].
+    pub(super) fn delay_by_ends(&self, (from, to): (HostId, HostId), size: Bytes) -> f64 {
+        let model = &self.network.network_state().model;
+        let (send, receive) = model.processor_times(from == to, size.get());
+        send + receive
+    }
+
     /// Returns the duration of a message that shares no link with other messages \[s\]; `None` if it may share a link or has no
     /// route.
     pub fn unshared_duration(
@@ -72,12 +80,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         size: Bytes,
         delay_factor: f64,
     ) -> Option<f64> {
+        let added = self.delay_by_ends((from, to), size) * delay_factor;
         self.with_direct(|simulation, direct| {
             let links = &simulation.network.network_state().links;
             let paths = &mut direct.paths;
             let path = paths.find_or_add_path(simulation.platform, links, from, to)?;
             let is_alone = !paths.get(path).has_shared_links() || size.get() <= 0.0;
-            is_alone.then(|| paths.uncontended_duration(path, size.get(), delay_factor))
+            is_alone.then(|| paths.uncontended_duration(path, size.get(), delay_factor) + added)
         })
     }
 
@@ -91,6 +100,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         size: Bytes,
         delay_factor: f64,
     ) -> Result<Option<Packet>, Error> {
+        let added = self.delay_by_ends((from, to), size) * delay_factor;
         let varies = self.network.network_state().has_varying_links();
         if varies {
             let until = last_simultaneous_time(self.clock.local_time());
@@ -106,7 +116,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             let paths = &mut direct.paths;
             let path = paths.find_or_add_path(simulation.platform, links, from, to)?;
             Some(Packet {
-                duration: paths.uncontended_duration(path, size.get(), delay_factor),
+                duration: paths.uncontended_duration(path, size.get(), delay_factor) + added,
                 uses_connection: varies || paths.is_slow_start_possible(path),
             })
         }))

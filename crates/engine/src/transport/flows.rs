@@ -227,7 +227,7 @@ impl<T: Copy> Flows<T> {
         } else {
             self.compute_delay(slot, message, route, now)
         };
-        (slot, delay * message.delay_factor)
+        (slot, (delay + message.added_delay) * message.delay_factor)
     }
 
     /// Adds a flow to the list of flows of each of its links; if a list contains many flows that have ended, these are removed.

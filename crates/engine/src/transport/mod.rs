@@ -31,6 +31,8 @@ pub(super) struct Message<'p, T> {
     pub(super) bytes: f64,
     /// Whether the message begins with a handshake, which takes a round trip before its delay.
     pub(super) has_handshake: bool,
+    /// Part of the delay that does not depend on the route \[s\].
+    pub(super) added_delay: f64,
     pub(super) delay_factor: f64,
     pub(super) token: T,
 }

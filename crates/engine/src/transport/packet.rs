@@ -101,7 +101,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         if is_loopback {
             start.delay = model.loopback_overhead.get();
         }
-        start.delay *= message.delay_factor;
+        start.delay = (start.delay + message.added_delay) * message.delay_factor;
         factor *= message.delay_factor;
         if route.links().next().is_none() {
             // The route has only loopbacks of the model, or no link at all.

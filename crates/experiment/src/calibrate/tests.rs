@@ -16,7 +16,7 @@ fn table(rows: &[(f64, f64)]) -> Vec<MeasuredMessages> {
         message_size: bytes,
         median_time: time,
         message_count: 1,
-        is_exchange: false,
+        kind: MeasurementKind::Ping,
     };
     rows.iter().map(ping).collect()
 }
@@ -123,7 +123,11 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
         // 4 us and 2 GB/s; two at a time take twice the transfer.
         median_time: 4e-6 + bytes / 2e9 * if is_exchange { 2.0 } else { 1.0 },
         message_count: 1,
-        is_exchange,
+        kind: if is_exchange {
+            MeasurementKind::Exchange
+        } else {
+            MeasurementKind::Ping
+        },
     };
     let sizes = [1.0, 1e3, 1e5, 1e6];
     let mut rows: Vec<MeasuredMessages> = sizes.iter().map(|&bytes| ping(bytes, false)).collect();
@@ -168,6 +172,30 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
     assert!((both.fitted_overhead.unwrap() - 50e-6).abs() < 1e-9);
     assert!((both.inside_host_constants.unwrap().overhead - 4e-6).abs() < 1e-12);
     assert!(both.median_residual < 1e-6, "{both:?}");
+}
+
+#[test]
+fn a_stream_divides_the_overhead_into_a_delay_and_processor_times() {
+    let sizes = [1.0, 1e3, 6e4, 1e6];
+    let mut rows = table(&sizes.map(|size| (size, time(size))));
+    let stream = |bytes: f64, time: f64| MeasuredMessages {
+        kind: MeasurementKind::Stream,
+        ..table(&[(bytes, time)])[0].clone()
+    };
+    // The transfer of 1 kB takes 1 ms.
+    rows.extend([stream(1.0, 20e-6), stream(1e3, 1.1e-3)]);
+    let found = |rows: &[MeasuredMessages]| {
+        calibrate(&platform(), rows, "open-mpi", ("mine", "t.csv")).unwrap()
+    };
+    let network = found(&rows).library_json["network"].clone();
+    let parts = ["overhead", "o_send", "o_receive"].map(|key| network[key].clone());
+    assert_eq!(parts, ["10 us", "20 us", "20 us"].map(Value::from));
+    assert_eq!(found(&rows).stream_times, [Some(20e-6), None]);
+    // A stream that is slower than half of the overhead shows the slower end.
+    rows[4].median_time = 35e-6;
+    let network = found(&rows).library_json["network"].clone();
+    let parts = ["overhead", "o_send", "o_receive"].map(|key| network[key].clone());
+    assert_eq!(parts, ["0 us", "15 us", "35 us"].map(Value::from));
 }
 
 #[test]

@@ -123,6 +123,7 @@ impl ExperimentParts<'_> {
             ChangedQuantity::MessageOverhead => {
                 multiply_duration(&mut self.network.overhead, factor);
                 multiply_duration(&mut self.network.loopback_overhead, factor);
+                self.network.multiply_processor_times(factor);
             }
             ChangedQuantity::CallCosts => scale_call_costs(factor, &mut self.config.costs),
             ChangedQuantity::MoveCosts => {
@@ -162,7 +163,9 @@ pub(super) fn has_barrier_costs(runtime: &RuntimeConfig) -> bool {
 
 /// Returns whether the library adds a fixed time to messages.
 pub(super) fn has_overhead(network: &NetworkModel) -> bool {
-    network.overhead.get() > 0.0 || network.loopback_overhead.get() > 0.0
+    network.overhead.get() > 0.0
+        || network.loopback_overhead.get() > 0.0
+        || network.has_processor_times()
 }
 
 fn multiply_duration(duration: &mut Seconds, factor: f64) {

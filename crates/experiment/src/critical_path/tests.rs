@@ -41,6 +41,9 @@ fn share(settings: &mut Vec<(&str, Value)>, random: &mut Stream) {
         one(random, &["cm02", "lv08", "ideal"]).into(),
     ));
     settings.push(("network.overhead", one(random, &["0 s", "5 us"]).into()));
+    for key in ["network.o_send", "network.o_receive"] {
+        settings.push((key, one(random, &["0 s", "20 us + 1 ns/B"]).into()));
+    }
     settings.push((
         "mapping",
         one(random, &["contiguous", "round-robin", "by-speed"]).into(),
