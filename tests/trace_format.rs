@@ -155,7 +155,7 @@ fn a_trace_of_version_2_needs_no_hosts_barrier_and_receives() {
         (1024.0, 0.005)
     );
     assert_eq!(trace.settings()[0].key, "runtime.sends");
-    assert_eq!(trace.settings()[0].source, "t:4:15");
+    assert_eq!(trace.settings()[0].source_text, "t:4:15");
     let more = SECOND.replace("runtime", "barrier tree 8\nrecv late\ncycles 2.5\nruntime");
     let trace = Trace::parse("t", &more).unwrap();
     let keys: Vec<_> = runtime_of(&trace);

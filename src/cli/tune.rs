@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::{
     args::{GoalChoice, SettingsArguments, TuneArguments},
-    run::typed_flags,
     setup::StudySetup,
     sweep::read_varied_experiment,
 };
@@ -141,38 +140,24 @@ fn best_run_command(
                 }
             }
         }
-        words.extend(varied_words);
-        if let Some(seed) = sweep
-            .seeds
-            .as_ref()
-            .filter(|seeds| seeds.value_count() == 1)
-        {
-            words.extend(["--seed".to_owned(), value_label(&seed.value_at(0))]);
-        }
     } else {
         let path = arguments.experiment.iter();
         words.extend(path.map(|path| path.display().to_string()));
-        let varies = |name: &str| sweep.varied_parameters.iter().any(|one| one.name == name);
-        for one in typed_flags(&sweep.registry, arguments) {
-            if one.values_spec.value_count() == 1 && !varies(&one.name) {
-                let (flag, value) = one.definition_text.split_once(' ').unwrap_or_default();
-                words.extend([flag, value].map(str::to_owned));
-            }
-        }
         if sweep.base_settings.get("scenarios").is_some() {
             words.extend(["--scenario", "all"].map(str::to_owned));
         }
-        for load in arguments.load.iter().filter(|_| !varies("load")) {
-            words.extend(["--load".to_owned(), load.clone()]);
+        let flags = sweep.fixed_flags.iter();
+        for flag in flags.filter(|flag| flag.key != "scenarios") {
+            let (name, values) = flag.source_text.split_once(' ').unwrap_or_default();
+            for value in values.split(&format!(" {name} ")) {
+                words.extend([name, value.trim_matches('\'')].map(str::to_owned));
+            }
         }
-        let pairs = |flag: &'static str, pairs: &[(String, String)]| {
-            let pair =
-                |(key, value): &(String, String)| [flag.to_owned(), format!("{key}={value}")];
-            pairs.iter().flat_map(pair).collect::<Vec<String>>()
-        };
-        words.extend(pairs("--net", &arguments.constants));
-        words.extend(pairs("--set", &arguments.settings));
-        words.extend(varied_words);
+    }
+    words.extend(varied_words);
+    let seeds = sweep.seeds.as_ref();
+    if let Some(seed) = seeds.filter(|seeds| seeds.value_count() == 1) {
+        words.extend(["--seed".to_owned(), value_label(&seed.value_at(0))]);
     }
     if let Some(limit) = arguments.memory.memory_limit {
         words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);

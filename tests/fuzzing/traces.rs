@@ -1,6 +1,7 @@
 //! Traces: a trace that can be read is written and reads back as the same.
 
 use migsim::{
+    document::format_typed_value,
     units::ProcessId,
     workload::{
         Workload,
@@ -36,7 +37,7 @@ pub(crate) fn runtime_of(trace: &Trace) -> Vec<(String, String)> {
     let key = |key: &str| key.strip_prefix("runtime.").unwrap_or(key).to_owned();
     let settings = trace.settings().iter();
     settings
-        .map(|one| (key(&one.key), one.value.clone()))
+        .map(|one| (key(&one.key), format_typed_value(&one.value)))
         .collect()
 }
 

@@ -9,6 +9,7 @@
 //! | [`random`] | independent streams of random numbers from one seed |
 //! | [`memory`] | an estimate of the memory of a run before it starts |
 //! | [`plugin`] | declarations of policies, applications and loads: flags, files, options |
+//! | [`setting`] | one setting of an experiment: key, value and origin |
 //! | [`values`] | the values of a flag or parameter: `2,4,8`, `1..5`, `0.1..0.9:0.1` |
 //! | [`words`] | numbers, nouns and similar names in messages |
 //!
@@ -30,6 +31,7 @@ pub mod memory;
 pub mod plugin;
 pub mod quantities;
 pub mod random;
+pub mod setting;
 pub mod units;
 pub mod values;
 pub mod words;

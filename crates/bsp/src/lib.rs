@@ -119,7 +119,5 @@ pub use record::{
 pub use reports::ViewConfig;
 pub use run::simulate;
 pub use stepper::Stepper;
-pub use workload::{
-    ApplicationSize, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,
-};
+pub use workload::{ApplicationSize, Plan, PrescribedMigration, VtLabels, Workload};
 pub use world::Setup;

@@ -165,15 +165,3 @@ pub struct PrescribedMigration {
     /// Time for which the process continues to wait after the transfer.
     pub wait_after_transfer: Seconds,
 }
-
-/// A setting of the experiment that an application prescribes, for example because its trace file contains the setting; settings
-/// of the user take precedence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrescribedSetting {
-    /// The key of the setting, as a dotted path (`runtime.sends`).
-    pub key: String,
-    /// The value of the setting as text, in the form in which users type it after `--set`.
-    pub value: String,
-    /// The position of the setting in the input for error messages: file, line and column.
-    pub source: String,
-}

@@ -23,7 +23,7 @@ use super::{
     config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text},
     former,
     library::{self, LoadedLibrary},
-    settings::{KeySetting, LIBRARY_KEY, Layers, is_path_within},
+    settings::{LIBRARY_KEY, Layers},
     shared::SharedInputs,
     starts,
     suite::ONE_READING,
@@ -33,9 +33,9 @@ use migsim_base::{
     document::{self, Document},
     error::{Error, Problem},
     memory::Limits,
+    setting::{KeySetting, is_path_within},
 };
 use migsim_platform::{self as platform, LoadedPlatform};
-use migsim_workloads::PrescribedSetting;
 
 /// Remark for the user about one platform: which built-in settings complete the experiment, and to which platforms the constants
 /// of these settings were fitted.
@@ -177,18 +177,19 @@ impl CompleteSettings {
     pub(super) fn insert_settings_below_user(
         &mut self,
         source: &str,
-        mut settings: Vec<PrescribedSetting>,
+        mut settings: Vec<KeySetting>,
     ) -> Result<ExperimentConfig, Error> {
         let [barrier, kind] = BARRIER_KEYS;
         if self.message_passing_library.is_none()
             && let Some(name) = settings.iter().find(|one| one.key == LIBRARY_KEY)
         {
-            self.message_passing_library = Some(library::open_library(&name.value)?);
+            let name = name.value.as_str().unwrap_or_default();
+            self.message_passing_library = Some(library::open_library(name)?);
         }
         // A given barrier replaces the barrier of the program.
         let has_barrier = self.is_set_by_user(kind);
         settings.retain(|one| !(has_barrier && is_path_within(&one.key, barrier)));
-        let has_none = |one: &PrescribedSetting| one.key == kind && one.value == "none";
+        let has_none = |one: &KeySetting| one.key == kind && one.value == "none";
         if let Some(library) = &mut self.message_passing_library
             && settings.iter().any(has_none)
         {
@@ -197,11 +198,8 @@ impl CompleteSettings {
                 .settings
                 .retain(|one| !is_path_within(&one.key, barrier));
         }
-        let flag = |one: PrescribedSetting| {
-            KeySetting::new(one.key, one.source, document::parse_typed_value(&one.value))
-        };
         self.overridable_settings
-            .push_settings_of_source(source, settings.into_iter().map(flag).collect());
+            .push_settings_of_source(source, settings);
         self.merged_layers = self.join_layers();
         self.experiment_config()
     }

@@ -10,10 +10,10 @@ use std::{collections::BTreeMap, path::Path};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use super::settings::KeySetting;
 use migsim_base::{
     document::{self, Document},
     error::{Error, Problem},
+    setting::KeySetting,
 };
 
 /// A built-in message-passing library, as a named set of values for the network model and the runtime.

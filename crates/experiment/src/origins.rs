@@ -10,9 +10,12 @@ use serde_json::{Map, Value};
 
 use super::{
     library::LoadedLibrary,
-    settings::{Layers, is_path_within, value_at_path},
+    settings::{Layers, value_at_path},
 };
-use migsim_base::error::{Error, Problem};
+use migsim_base::{
+    error::{Error, Problem},
+    setting::is_path_within,
+};
 
 /// Texts that state the sources of values, by the keys of the values.
 type Origins = BTreeMap<String, String>;

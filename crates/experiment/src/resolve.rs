@@ -25,6 +25,7 @@ use migsim_base::{
     document,
     error::{Error, Problem, UnknownName, did_you_mean},
     memory::Limits,
+    setting::KeySetting,
     units::{BytesPerSecond, HostId, ProcessId, Seconds},
     words::most_similar_name,
 };
@@ -33,7 +34,7 @@ use migsim_engine::NetworkModel;
 use migsim_platform::{HostGrouping, LoadedPlatform, load::Loads};
 use migsim_policies as policy;
 use migsim_policies::explain::Narrator;
-use migsim_workloads::{PrescribedSetting, Workload, registry};
+use migsim_workloads::{Workload, registry};
 
 /// An input file on which the results of an experiment depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -293,15 +294,6 @@ fn check_program_named_by_file(
     })
 }
 
-fn settings_prescribed_by_platform(platform: &LoadedPlatform) -> Vec<PrescribedSetting> {
-    let setting = |(key, value): &(String, String)| PrescribedSetting {
-        key: key.clone(),
-        value: value.clone(),
-        source: format!("the platform's `{key}`"),
-    };
-    platform.experiment_settings.iter().map(setting).collect()
-}
-
 /// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
 pub(super) struct ExperimentParts<'r> {
     pub(super) config: ExperimentConfig,
@@ -344,7 +336,7 @@ impl<'r> ExperimentParts<'r> {
             .as_ref()
             .filter(|one| !one.experiment_settings.is_empty())
         {
-            let settings = settings_prescribed_by_platform(platform);
+            let settings = platform.experiment_settings.clone();
             config = whole.insert_settings_below_user(&config.platform, settings)?;
         }
         let network = ok_or_collect_problems(read_network_model(&config.network), &mut problems);
@@ -397,11 +389,8 @@ impl<'r> ExperimentParts<'r> {
             && let Some(library) =
                 recorded_library::choose_library_for_recording(&built.recording, name)
         {
-            settings.push(PrescribedSetting {
-                key: LIBRARY_KEY.to_owned(),
-                value: library,
-                source: format!("the recording {name}"),
-            });
+            let source = format!("the recording {name}");
+            settings.push(KeySetting::new(LIBRARY_KEY, source, library));
         }
         if !settings.is_empty() {
             self.config = whole.insert_settings_below_user(name, settings)?;

@@ -14,45 +14,16 @@ use serde_json::{Value, json};
 use migsim_base::{
     document::Document,
     error::{Error, Problem},
+    setting::{KeySetting, is_path_within},
 };
 
-/// A setting of one key of an experiment: the key, its value, and the source of the setting, usually a flag of the command line.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeySetting {
-    /// The key of the experiment that is set, with dots between its parts (`workload.procs`).
-    pub key: String,
-    /// The text by which messages to the user name the source of the setting, usually the flag as the user typed it (`--grid
-    /// 10x5`).
-    pub source_text: String,
-    /// The value that the key gets.
-    pub value: Value,
-}
-
-impl KeySetting {
-    /// Creates the setting of `key` to `value`; `source` is the text by which messages name its source.
-    pub fn new(key: impl Into<String>, source: impl Into<String>, value: impl Into<Value>) -> Self {
-        Self {
-            key: key.into(),
-            source_text: source.into(),
-            value: value.into(),
-        }
-    }
-
-    /// Returns whether the key of the setting lies inside the object or list at `key`.
-    pub fn is_key_inside(&self, key: &str) -> bool {
-        self.key != key && is_path_within(&self.key, key)
-    }
-}
-
-/// One layer in the list of settings: all keys of a file, a single key, or an object that is emptied; each with the name of its
-/// source.
+/// What one source sets together.
 #[derive(Clone, Debug)]
-enum SettingLayer {
+enum Layer {
     /// All keys of a file, of the user or built in; the keys are merged one by one.
     File(Arc<Document>),
-    /// One key with its value, and the name of the source that set it. Settings that a source sets together share the same
-    /// allocation of this name.
-    SingleKey(Arc<str>, Arc<KeySetting>),
+    /// Single keys, and the name of the source that set them; of two settings of one key the later one applies.
+    Keys(Arc<str>, Arc<[KeySetting]>),
     /// An object that is emptied, so that keys inside it that earlier layers set have no effect: the name of the source that
     /// empties it, and the key of the object.
     EmptiedObject(Arc<str>, &'static str),
@@ -70,34 +41,33 @@ const NAME_KEYS: [(&str, &str); 3] = [
     (APP_KEY, "workload"),
 ];
 
-impl SettingLayer {
-    /// Returns the name of the source of the setting: a file, `command line`, or another source.
+impl Layer {
+    fn of_source(source: &str, settings: impl Into<Arc<[KeySetting]>>) -> Self {
+        Self::Keys(source.into(), settings.into())
+    }
+
+    /// Returns the name of the source of the settings: a file, `command line`, or another source.
     fn source_name(&self) -> &str {
         match self {
             Self::File(document) => &document.source,
-            Self::SingleKey(source, _) | Self::EmptiedObject(source, _) => source,
+            Self::Keys(source, _) | Self::EmptiedObject(source, _) => source,
         }
     }
 
-    /// Returns whether the two settings were set together by the same source, and therefore share the allocation of the source's
-    /// name.
-    fn is_set_together_with(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::SingleKey(one, _), Self::SingleKey(other, _)) if Arc::ptr_eq(one, other))
-    }
-
-    /// Returns the value that this setting gives to a key; `None` if it does not set the key.
+    /// Returns the value that these settings give to a key; `None` if they do not set the key.
     fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::File(document) => value_at_path(&document.value, key),
-            Self::SingleKey(_, flag) if is_path_within(key, &flag.key) => {
-                value_at_path(&flag.value, &key[flag.key.len()..])
+            Self::Keys(_, settings) => {
+                let setting = settings.iter().rfind(|one| determines_key(one, key))?;
+                value_at_path(&setting.value, key.strip_prefix(&*setting.key)?)
             }
-            Self::SingleKey(..) | Self::EmptiedObject(..) => None,
+            Self::EmptiedObject(..) => None,
         }
     }
 
-    /// Returns whether the setting determines the value of a key: it either sets a value, or removes the value because it
-    /// replaces an object that contains the key.
+    /// Returns whether the settings determine the value of a key: they either set a value, or remove the value because they
+    /// replace an object that contains the key.
     fn determines_key(&self, key: &str) -> bool {
         match self {
             Self::File(document) => {
@@ -106,33 +76,38 @@ impl SettingLayer {
                 self.get(key).is_some()
                     || ends.any(|end| around(end).is_some_and(|around| !around.is_object()))
             }
-            // A text in place of an object is either a name for the object or a mistake, which is reported later.
-            Self::SingleKey(_, flag) => {
-                let is_whole =
-                    flag.value.is_object() || flag.value.is_array() || flag.value.is_null();
-                flag.key == key || is_whole && is_path_within(key, &flag.key)
-            }
+            Self::Keys(_, settings) => settings.iter().any(|one| determines_key(one, key)),
             Self::EmptiedObject(_, object) => is_path_within(key, object),
         }
     }
 
-    /// Returns the text under the key `origins` of this setting that states the source of the value of `key`; `None` if there is
-    /// no such text.
+    /// Returns the text under the key `origins` of these settings that states the source of the value of `key`; `None` if there
+    /// is no such text.
     fn origin_text(&self, key: &str) -> Option<&str> {
         let text = match self {
-            Self::File(document) => document.value.get("origins")?.get(key)?,
-            Self::SingleKey(_, flag) if flag.key == "origins" => flag.value.get(key)?,
-            Self::SingleKey(_, flag) if flag.key.strip_prefix("origins.")? == key => &flag.value,
-            Self::SingleKey(..) | Self::EmptiedObject(..) => return None,
+            Self::File(document) => document.value.get("origins")?.get(key),
+            Self::Keys(_, settings) => settings.iter().rev().find_map(|one| match &*one.key {
+                "origins" => one.value.get(key),
+                name => (name.strip_prefix("origins.")? == key).then_some(&one.value),
+            }),
+            Self::EmptiedObject(..) => None,
         };
-        text.as_str()
+        text?.as_str()
     }
+}
+
+/// Returns whether a single setting determines the value of a key.
+fn determines_key(setting: &KeySetting, key: &str) -> bool {
+    // A text in place of an object is either a name for the object or a mistake, which is reported later.
+    let value = &setting.value;
+    let is_whole = value.is_object() || value.is_array() || value.is_null();
+    setting.key == key || is_whole && is_path_within(key, &setting.key)
 }
 
 /// The settings of an experiment from any number of sources, in layers: later settings override earlier settings.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    setting_layers: Vec<SettingLayer>,
+    layers: Vec<Layer>,
 }
 
 impl Layers {
@@ -150,7 +125,7 @@ impl Layers {
 
     /// Appends the settings of a file, which override all earlier settings.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
-        self.push_settings_set_together(vec![SettingLayer::File(document.into())], &[]);
+        self.push(Layer::File(document.into()), None);
     }
 
     /// Appends settings from flags of the command line, which override all earlier settings; of two flags for one key, the later
@@ -161,34 +136,27 @@ impl Layers {
 
     /// Appends settings of the source with this name, which override all earlier settings key by key.
     pub(super) fn push_settings_of_source(&mut self, source: &str, settings: Vec<KeySetting>) {
-        self.push_settings_set_together(settings_of_source(source, settings), &[]);
+        self.push(Layer::of_source(source, settings), None);
     }
 
     /// Appends settings that one source sets together. If they name a network model, the network constants of the library
     /// (`constants`) are inserted directly after this name.
-    fn push_settings_set_together(
-        &mut self,
-        settings: Vec<SettingLayer>,
-        constants: &[SettingLayer],
-    ) {
+    fn push(&mut self, layer: Layer, constants: Option<&Layer>) {
         for (name, object) in NAME_KEYS {
-            let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
+            let Some(given) = layer.get(name) else {
                 continue;
             };
-            let is_other = |before: Value| one.get(name) != Some(&before);
+            let is_other = |before: Value| *given != before;
             if name != APP_KEY || self.get(APP_KEY).is_some_and(is_other) {
-                self.setting_layers.push(SettingLayer::EmptiedObject(
-                    one.source_name().into(),
-                    object,
-                ));
+                let source = layer.source_name().into();
+                self.layers.push(Layer::EmptiedObject(source, object));
             }
             // If a resolved experiment lacks a constant of the library, the constant was switched off.
-            let is_resolved = settings.iter().any(|one| one.get("basis").is_some());
-            if object == "network" && !is_resolved {
-                self.setting_layers.extend_from_slice(constants);
+            if object == "network" && layer.get("basis").is_none() {
+                self.layers.extend(constants.cloned());
             }
         }
-        self.setting_layers.extend(settings);
+        self.layers.push(layer);
     }
 
     /// Joins several lists of settings into one list, in which later lists override earlier lists. The settings of a library,
@@ -197,25 +165,21 @@ impl Layers {
         parts: &[&Self],
         library: Option<&(String, &[KeySetting])>,
     ) -> Self {
-        let batches = (parts.iter()).flat_map(|part| {
-            part.setting_layers
-                .chunk_by(SettingLayer::is_set_together_with)
-        });
-        let is_given =
-            |batch: &&[SettingLayer]| !matches!(batch, [SettingLayer::EmptiedObject(..)]);
-        let batches: Vec<&[SettingLayer]> = batches.filter(is_given).collect();
-        let names_library =
-            |batch: &&[SettingLayer]| batch.iter().any(|one| one.get(LIBRARY_KEY).is_some());
-        let place = batches.iter().rposition(names_library);
-        let (mut all, mut constants) = (Self::default(), Vec::new());
-        for (index, batch) in batches.into_iter().enumerate() {
+        let layers = parts.iter().flat_map(|part| &part.layers);
+        let is_given = |layer: &&Layer| !matches!(layer, Layer::EmptiedObject(..));
+        let layers: Vec<&Layer> = layers.filter(is_given).collect();
+        let names_library = |layer: &&Layer| layer.get(LIBRARY_KEY).is_some();
+        let place = layers.iter().rposition(names_library);
+        let (mut all, mut constants) = (Self::default(), None);
+        for (index, layer) in layers.into_iter().enumerate() {
             if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
-                let settings = settings_of_source(source, settings.to_vec());
-                let is_constant = |one: &&SettingLayer| matches!(one, SettingLayer::SingleKey(_, flag) if flag.is_key_inside("network") && flag.key != "network.model");
-                constants = settings.iter().filter(is_constant).cloned().collect();
-                all.push_settings_set_together(settings, &[]);
+                let is_constant =
+                    |one: &&KeySetting| one.is_key_inside("network") && one.key != "network.model";
+                let own: Vec<_> = settings.iter().filter(is_constant).cloned().collect();
+                constants = Some(Layer::of_source(source, own));
+                all.push(Layer::of_source(source, *settings), None);
             }
-            all.push_settings_set_together(batch.to_vec(), &constants);
+            all.push(layer.clone(), constants.as_ref());
         }
         all
     }
@@ -226,8 +190,8 @@ impl Layers {
     }
 
     /// Returns the setting that determines the value of a key; `None` if the key has no value after all settings are merged.
-    fn deciding_setting(&self, key: &str) -> Option<&SettingLayer> {
-        self.setting_layers
+    fn deciding_setting(&self, key: &str) -> Option<&Layer> {
+        self.layers
             .iter()
             .rfind(|one| one.determines_key(key))
             .filter(|one| one.get(key).is_some())
@@ -237,7 +201,7 @@ impl Layers {
     /// no value.
     pub(super) fn source_and_is_file(&self, key: &str) -> Option<(&str, bool)> {
         let giver = self.deciding_setting(key)?;
-        Some((giver.source_name(), matches!(giver, SettingLayer::File(_))))
+        Some((giver.source_name(), matches!(giver, Layer::File(_))))
     }
 
     /// Returns whether the user chose the value of a key. The values in a resolved experiment file (which has the key `basis`) do
@@ -250,15 +214,9 @@ impl Layers {
     /// Returns the origin of the value of a key, and whether this origin is a text under `origins` in a file. If no file states
     /// the origin, it is the name of the source that set the value. `None` for a default value.
     pub(super) fn origin_and_is_from_file(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&SettingLayer| one.origin_text(key).is_some() || one.determines_key(key);
-        let known = self.setting_layers.iter().rfind(knows)?;
-        let mut beside = self
-            .setting_layers
-            .iter()
-            .rev()
-            .filter(|one| one.is_set_together_with(known));
-        let text = known.origin_text(key);
-        if let Some(text) = text.or_else(|| beside.find_map(|one| one.origin_text(key))) {
+        let knows = |one: &&Layer| one.origin_text(key).is_some() || one.determines_key(key);
+        let known = self.layers.iter().rfind(knows)?;
+        if let Some(text) = known.origin_text(key) {
             return Some((text.to_owned(), true));
         }
         // The name of a network sets all its constants.
@@ -273,9 +231,9 @@ impl Layers {
     /// A file is not an object, or a flag sets a key inside a value that is not an object.
     pub fn merged_settings(&self) -> Result<Value, Error> {
         let mut all = json!({});
-        for setting in &self.setting_layers {
-            match setting {
-                SettingLayer::File(document) if !document.value.is_object() => {
+        for layer in &self.layers {
+            match layer {
+                Layer::File(document) if !document.value.is_object() => {
                     let message =
                         "expected a JSON object with the settings of an experiment, `{...}`";
                     return Err(document
@@ -283,14 +241,15 @@ impl Layers {
                         .hint("print an example with `migsim run lu --show`")
                         .into());
                 }
-                SettingLayer::File(document) => merge_json(&mut all, &document.value),
-                SettingLayer::SingleKey(_, flag)
-                    if !set_at_path(&mut all, &flag.key, flag.value.clone()) =>
-                {
-                    return Err(invalid_key_problem(&all, flag).into());
+                Layer::File(document) => merge_json(&mut all, &document.value),
+                Layer::Keys(_, settings) => {
+                    for one in &**settings {
+                        if !set_at_path(&mut all, &one.key, one.value.clone()) {
+                            return Err(invalid_key_problem(&all, one).into());
+                        }
+                    }
                 }
-                SettingLayer::SingleKey(..) => {}
-                SettingLayer::EmptiedObject(_, object) => {
+                Layer::EmptiedObject(_, object) => {
                     all[*object] = json!({});
                     if let Some(origins) = all.get_mut("origins").and_then(Value::as_object_mut) {
                         origins
@@ -313,13 +272,16 @@ impl Layers {
         let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
             return problem;
         };
-        for setting in self.setting_layers.iter().rev() {
-            match setting {
-                SettingLayer::SingleKey(_, flag) if is_path_within(key, &flag.key) => {
-                    return problem.source(&flag.source_text);
+        for layer in self.layers.iter().rev() {
+            match layer {
+                Layer::Keys(_, settings) => {
+                    let mut settings = settings.iter().rev();
+                    if let Some(one) = settings.find(|one| is_path_within(key, &one.key)) {
+                        return problem.source(&one.source_text);
+                    }
                 }
-                SettingLayer::SingleKey(..) | SettingLayer::EmptiedObject(..) => {}
-                SettingLayer::File(document) => {
+                Layer::EmptiedObject(..) => {}
+                Layer::File(document) => {
                     if let Some((line, column)) = document.locate(key) {
                         return problem
                             .source(&document.source)
@@ -330,19 +292,6 @@ impl Layers {
         }
         problem
     }
-}
-
-fn settings_of_source(source: &str, settings: Vec<KeySetting>) -> Vec<SettingLayer> {
-    let source: Arc<str> = source.into();
-    let one = |flag: KeySetting| SettingLayer::SingleKey(Arc::clone(&source), flag.into());
-    settings.into_iter().map(one).collect()
-}
-
-/// Returns whether the path of a key `inner` equals the path `outer` or lies inside it.
-pub(super) fn is_path_within(inner: &str, outer: &str) -> bool {
-    inner
-        .strip_prefix(outer)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// Returns the value at a path such as `policy.name` or `load[1].mean` in a JSON value; `None` if the path does not exist.

@@ -59,6 +59,8 @@ mod zones;
 
 use std::collections::BTreeMap;
 
+use migsim_base::setting::KeySetting;
+
 pub use assemble::estimated_platform_bytes;
 pub use built_in::built_in_platforms;
 pub use capacity::BackgroundLoad;
@@ -94,9 +96,9 @@ pub struct LoadedPlatform {
     /// Name of the built-in platform of which the file is a copy (`ufrgs`): all values are equal, whatever the layout. `None` if
     /// the file is no copy.
     pub equal_built_in_platform: Option<&'static str>,
-    /// Settings of an experiment that the platform file contains (`SimGrid`'s `<config>`), as key and value. Settings in
+    /// Settings of an experiment that the platform file contains (`SimGrid`'s `<config>`). Settings in
     /// experiment files and flags take precedence.
-    pub experiment_settings: Vec<(String, String)>,
+    pub experiment_settings: Vec<KeySetting>,
     /// Text of the platform in `SimGrid`'s format, either as read or as translated from JSON; `None` if the platform is not a
     /// tree of zones.
     pub zone_tree_text: Option<ZoneTreeText>,

@@ -32,6 +32,4 @@ pub mod table;
 pub mod trace;
 pub mod vt;
 
-pub use migsim_bsp::{
-    ApplicationSize, Message, Plan, PrescribedMigration, PrescribedSetting, VtLabels, Workload,
-};
+pub use migsim_bsp::{ApplicationSize, Message, Plan, PrescribedMigration, VtLabels, Workload};

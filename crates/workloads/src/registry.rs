@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
-    PrescribedSetting, Workload,
+    Workload,
     lbm::{Lbm, LbmConfig},
     lu::{Lu, LuConfig},
     sw::{Sw, SwConfig},
@@ -24,6 +24,7 @@ use migsim_base::{
     document::{from_value, read_bytes, sha256},
     error::{Error, Problem},
     plugin::{self, FlagValues, OptionFlag, PluginFactory},
+    setting::KeySetting,
     units::Bytes,
 };
 
@@ -284,7 +285,7 @@ pub struct BuiltWorkload {
     /// The application itself, which states the work and messages of each superstep.
     pub workload: Box<dyn Workload>,
     /// Settings that the application adds to the experiment; a trace, for example, may set keys of the runtime.
-    pub added_settings: Vec<PrescribedSetting>,
+    pub added_settings: Vec<KeySetting>,
     /// Notes for the user about how the input files of the application were interpreted, one sentence each.
     pub notes: Vec<String>,
     /// Files from which the application was read, each with its path as given and its SHA-256 in hexadecimal digits; the manifest
@@ -580,10 +581,8 @@ mod tests {
             .unwrap()
             .build(&json!({ "app": "trace", "trace": path }))
             .unwrap();
-        let setting = |key: &str, value: &str, place: &str| PrescribedSetting {
-            key: key.into(),
-            value: value.into(),
-            source: format!("{path}:{place}"),
+        let setting = |key: &str, value: &str, place: &str| {
+            KeySetting::new(key, format!("{path}:{place}"), value)
         };
         assert_eq!(
             built.added_settings,

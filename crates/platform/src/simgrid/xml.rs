@@ -10,8 +10,9 @@ use super::{
     units,
 };
 use migsim_base::{
-    document::MOST_PROBLEMS,
+    document::{MOST_PROBLEMS, parse_typed_value},
     error::Problem,
+    setting::KeySetting,
     units::{BytesPerSecond, InstructionsPerSecond, Seconds},
 };
 
@@ -50,7 +51,7 @@ pub(super) struct Reader<'a, 'input> {
     /// Notes for the user, except the notes about ignored elements and missing units.
     pub notes: Vec<String>,
     /// Settings of an experiment that the file contains (`<config>`), translated into keys and values of migsim.
-    pub experiment_settings: Vec<(String, String)>,
+    pub experiment_settings: Vec<KeySetting>,
     pub problems: Vec<Problem>,
     /// Profiles of the file: inline traces, their connections to hosts and links, and profile files.
     pub traces: Traces<'a>,
@@ -387,7 +388,10 @@ impl<'a, 'input> Reader<'a, 'input> {
                     self.notes.push(format!(
                         "the platform file sets `{key}` to `{value}`, which migsim uses like the flag `{flag}`, unless the experiment sets another value"
                     ));
-                    self.experiment_settings.push((format!("network.{ours}"), taken));
+                    let (key, value) = (format!("network.{ours}"), parse_typed_value(&taken));
+                    let source = format!("the platform's `{key}`");
+                    self.experiment_settings
+                        .push(KeySetting::new(key, source, value));
                 }
                 SettingMeaning::WithoutCounterpart => self.notes.push(format!(
                     "the platform file sets `{key}` to `{value}`, for which migsim has no setting, so that its times may differ from those of SimGrid"

@@ -7,8 +7,9 @@ use super::{
     },
     parse::{TraceParser, line_syntax},
 };
-use crate::PrescribedSetting;
 use migsim_base::{
+    document::parse_typed_value,
+    setting::KeySetting,
     units::{Bytes, CYCLES, CYCLES_HINT},
     words::{format_count, singular_or_plural},
 };
@@ -101,9 +102,9 @@ impl TraceParser<'_> {
             2 => None,
             _ => Some(self.parse_size(line, 2)?.to_string()),
         };
-        self.add_runtime_setting(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
+        self.add_runtime_setting(line, 1, "runtime.barrier.kind", line.words[1])?;
         match size {
-            Some(size) => self.add_runtime_setting(line, 2, "runtime.barrier.bytes", size),
+            Some(size) => self.add_runtime_setting(line, 2, "runtime.barrier.bytes", &size),
             None => Ok(()),
         }
     }
@@ -118,7 +119,7 @@ impl TraceParser<'_> {
                 "known kinds: early, late",
             );
         }
-        self.add_runtime_setting(line, 1, "runtime.receives", kind.to_owned())
+        self.add_runtime_setting(line, 1, "runtime.receives", kind)
     }
 
     /// Parses the line `runtime KEY VALUE`, a setting of the runtime. The value is checked only when the experiment uses it.
@@ -131,7 +132,7 @@ impl TraceParser<'_> {
                 "write a key of `runtime` in an experiment, such as `sends` or `barrier.kind`",
             );
         }
-        self.add_runtime_setting(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
+        self.add_runtime_setting(line, 2, &format!("runtime.{key}"), line.words[2])
     }
 
     fn has_runtime_setting(&self, key: &str) -> bool {
@@ -143,7 +144,7 @@ impl TraceParser<'_> {
         line: &TraceLine<'_>,
         word: usize,
         key: &str,
-        value: String,
+        value: &str,
     ) -> Result<(), WordError> {
         if self.has_runtime_setting(key) {
             return fail_at_word(
@@ -152,16 +153,12 @@ impl TraceParser<'_> {
                 "remove one of the lines",
             );
         }
-        self.trace.settings.push(PrescribedSetting {
-            key: key.to_owned(),
-            value,
-            source: format!(
-                "{}:{}:{}",
-                self.trace_name,
-                line.line_number,
-                line.column_of_word(word)
-            ),
-        });
+        let (number, column) = (line.line_number, line.column_of_word(word));
+        self.trace.settings.push(KeySetting::new(
+            key,
+            format!("{}:{number}:{column}", self.trace_name),
+            parse_typed_value(value),
+        ));
         Ok(())
     }
 

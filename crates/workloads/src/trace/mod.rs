@@ -38,10 +38,13 @@ pub use recording::{FACT_KEYS as RECORDING_KEYS, RecordingFacts};
 pub use write::TracePreamble;
 
 use super::{
-    PrescribedMigration, PrescribedSetting, Workload,
+    PrescribedMigration, Workload,
     recorded::{StoredSupersteps, recorded_methods},
 };
-use migsim_base::units::{Bytes, ProcessId};
+use migsim_base::{
+    setting::KeySetting,
+    units::{Bytes, ProcessId},
+};
 
 /// Maximum size that a trace of version 1 may state \[B\]; larger whole numbers cannot all be represented by floating-point
 /// numbers.
@@ -63,7 +66,7 @@ pub const FORMAT_DESCRIPTION: &str = include_str!("../../../../docs/trace-format
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    settings: Vec<PrescribedSetting>,
+    settings: Vec<KeySetting>,
     recording_facts: RecordingFacts,
     cycles_per_instruction: f64,
     concatenated_host_names: String,
@@ -78,7 +81,7 @@ pub struct Trace {
 
 impl Trace {
     /// Returns the settings of the runtime that the trace contains.
-    pub fn settings(&self) -> &[PrescribedSetting] {
+    pub fn settings(&self) -> &[KeySetting] {
         &self.settings
     }
 
