@@ -127,6 +127,29 @@ pub struct Candidate {
     pub reason: Cow<'static, str>,
 }
 
+impl Candidate {
+    /// Creates the record of a process that migrates from the host `from` to a host in the cluster `to_cluster`, without a score
+    /// and predicted times.
+    pub fn accepted(
+        migration: Migration,
+        from: HostId,
+        to_cluster: ClusterId,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            process: migration.process,
+            from,
+            to_cluster,
+            to: Some(migration.to),
+            score: 0.0,
+            stay: None,
+            go: None,
+            accepted: true,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// The pattern of messages by which hosts send their loads to the hosts that decide about migrations, and receive the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,10 +1,13 @@
-//! Protects texts in CSV tables from being evaluated as formulas by a spreadsheet.
+//! Writes CSV tables, and protects their texts from being evaluated as formulas by a spreadsheet.
 //!
 //! Spreadsheets treat a cell as a formula if the cell begins with `=`, `+`, `-`, `@`, a tab or a line end (OWASP, *CSV
 //! Injection*). A text that begins with one of these characters, or with `'`, is written with a `'` before it. A program that
 //! reads the table removes one leading `'` to get the text. Numbers are written unchanged.
 
-use std::borrow::Cow;
+use std::{
+    borrow::{Borrow, Cow},
+    io::{self, Write},
+};
 
 use serde::{Deserialize, Deserializer};
 
@@ -30,6 +33,23 @@ pub(super) fn deserialize_guarded<'d, D: Deserializer<'d>>(cell: D) -> Result<St
         Some(text) => text.to_owned(),
         None => cell,
     })
+}
+
+/// A column of a table: its name, and the text of its value in a row.
+pub(super) type CsvColumn<R> = (&'static str, fn(&R) -> String);
+
+/// Writes rows below the names of the columns of their table.
+pub(super) fn write_rows<R>(
+    columns: &[CsvColumn<R>],
+    rows: impl IntoIterator<Item = impl Borrow<R>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record(columns.iter().map(|(name, _)| name))?;
+    for row in rows {
+        table.write_record(columns.iter().map(|(_, text)| text(row.borrow())))?;
+    }
+    table.flush()
 }
 
 #[cfg(test)]

@@ -14,7 +14,9 @@ use std::{
 use super::{
     Report, TraceFormat,
     atomic_file::{Draft, remove_file_if_present, try_lock},
-    cannot_write_error, earlier,
+    cannot_write_error,
+    csv_guard::write_rows,
+    earlier,
     inputs::{self, KeptInputs},
     machine::PlatformSummary,
     path_rows::{self, PathRow},
@@ -188,7 +190,7 @@ impl RunFolder {
         let path = &drafts.critical_path_rows;
         if !path.is_empty() {
             add(path_rows::FILE_NAME, &mut |out| {
-                path_rows::write_path_rows(path, out)
+                write_rows(&path_rows::PATH_COLUMNS, path, out)
             })?;
         }
         if let Some((name, html)) = drafts.html_page_name_and_content {

@@ -1,15 +1,12 @@
 //! The critical path (the chain of activities that determines the makespan) as rows of a table: `path.csv` of a run folder, which
 //! the report page and the explanations read.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use serde::Deserialize;
 
 use super::{
-    csv_guard::{deserialize_guarded, protect_formula_like_text},
+    csv_guard::{CsvColumn, deserialize_guarded, protect_formula_like_text},
     inside::read_refusing_outside_links_if_present,
     read::{Run, damaged_line_error, parse_csv_rows},
 };
@@ -25,18 +22,6 @@ use migsim_platform::Platform;
 
 /// Name of the file with the critical paths in a run folder.
 pub(super) const FILE_NAME: &str = "path.csv";
-
-/// Names of the columns of the table `path.csv`, in the order of the columns.
-const COLUMNS: [&str; 8] = [
-    "scenario",
-    "superstep",
-    "begin_s",
-    "end_s",
-    "kind",
-    "resource",
-    "process",
-    "why",
-];
 
 /// A row of `path.csv`: one activity on the critical path of a scenario.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -61,6 +46,22 @@ pub struct PathRow {
     #[serde(deserialize_with = "deserialize_guarded")]
     pub why: String,
 }
+
+/// The columns of the table `path.csv`.
+pub(super) const PATH_COLUMNS: [CsvColumn<PathRow>; 8] = [
+    ("scenario", |row| row.scenario.name().into()),
+    ("superstep", |row| row.superstep.to_string()),
+    ("begin_s", |row| row.begin_s.to_string()),
+    ("end_s", |row| row.end_s.to_string()),
+    ("kind", |row| row.kind.name().into()),
+    ("resource", |row| {
+        protect_formula_like_text(&row.resource).into()
+    }),
+    ("process", |row| {
+        row.process.map_or_else(String::new, |one| one.to_string())
+    }),
+    ("why", |row| protect_formula_like_text(&row.why).into()),
+];
 
 impl PathRow {
     /// Returns the duration of this piece of the critical path \[s\].
@@ -128,25 +129,6 @@ pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Err
         before = Some(row);
     }
     Ok(all)
-}
-
-pub(super) fn write_path_rows(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(out);
-    table.write_record(COLUMNS)?;
-    for row in rows {
-        let process = row.process.map(|process| process.to_string());
-        table.write_record([
-            row.scenario.name(),
-            &row.superstep.to_string(),
-            &row.begin_s.to_string(),
-            &row.end_s.to_string(),
-            row.kind.name(),
-            &protect_formula_like_text(&row.resource),
-            &process.unwrap_or_default(),
-            &protect_formula_like_text(&row.why),
-        ])?;
-    }
-    table.flush()
 }
 
 /// Groups the rows of a critical path: consecutive steps of the same barrier or rescheduling call form one part; every other row

@@ -486,3 +486,32 @@ fn parse_json_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T
     }
     text.lines().enumerate().map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            csv_guard::{CsvColumn, write_rows},
+            rows::{MIGRATION_COLUMNS, SUPERSTEP_COLUMNS},
+        },
+        *,
+    };
+
+    /// Writes the row that a line of a table gives, and reads it again.
+    fn check_columns<R: DeserializeOwned>(file: &str, columns: &[CsvColumn<R>], line: &str) {
+        let names: Vec<&str> = columns.iter().map(|column| column.0).collect();
+        let text = format!("{}\n{line}\n", names.join(","));
+        let rows: Vec<R> = parse_csv_rows(&text, file)
+            .expect("each field of a row has a column in the list of its table (`rows.rs`)");
+        let mut written = Vec::new();
+        write_rows(columns, &rows, &mut written).unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), text, "{file}");
+    }
+
+    #[test]
+    fn what_is_written_in_a_column_is_read_from_it() {
+        check_columns("supersteps.csv", &SUPERSTEP_COLUMNS, "iii,1,0,2.5,1");
+        let moved = "ii,3,2,A,a1,B,'=b1,100,0.5,1,policy";
+        check_columns("migrations.csv", &MIGRATION_COLUMNS, moved);
+    }
+}

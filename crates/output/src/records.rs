@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use super::{
+    csv_guard::write_rows,
     machine::{HostLocation, location_of_host},
-    protect_formula_like_text,
-    rows::{MigrationRow, RecordedCall, SuperstepRow},
+    rows::{MIGRATION_COLUMNS, MigrationRow, RecordedCall, SUPERSTEP_COLUMNS, SuperstepRow},
     traffic,
 };
 use migsim_base::units::{HostId, ProcessId, Seconds};
@@ -28,7 +28,7 @@ pub fn write_table(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match name {
-        "supersteps.csv" => write_supersteps(results, out),
+        "supersteps.csv" => write_rows(&SUPERSTEP_COLUMNS, superstep_rows(results), out),
         "calls.jsonl" => {
             for call in recorded_calls(experiment, results) {
                 serde_json::to_writer(&mut *out, &call)?;
@@ -36,10 +36,12 @@ pub fn write_table(
             }
             Ok(())
         }
-        "migrations.csv" => write_migrations(experiment, results, out),
+        "migrations.csv" => {
+            write_rows(&MIGRATION_COLUMNS, migration_rows(experiment, results), out)
+        }
         _ => {
             let rows = traffic::compute_link_traffic(experiment, results);
-            traffic::write_link_traffic(&rows, out)
+            write_rows(&traffic::LINK_COLUMNS, &rows, out)
         }
     }
 }
@@ -55,21 +57,6 @@ pub(super) fn superstep_rows(results: &Results) -> impl Iterator<Item = Superste
             end_s: dates.end.get(),
         })
     })
-}
-
-fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(out);
-    table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
-    for row in superstep_rows(results) {
-        table.write_record([
-            row.scenario.name(),
-            &row.superstep.to_string(),
-            &row.start_s.to_string(),
-            &row.end_s.to_string(),
-            &row.computed_s.to_string(),
-        ])?;
-    }
-    table.flush()
 }
 
 pub(super) fn migration_rows(
@@ -95,43 +82,6 @@ pub(super) fn migration_rows(
         };
         run.outcome.migrations.iter().map(row)
     })
-}
-
-fn write_migrations(
-    experiment: &Experiment,
-    results: &Results,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(out);
-    table.write_record([
-        "scenario",
-        "superstep",
-        "process",
-        "from_cluster",
-        "from_host",
-        "to_cluster",
-        "to_host",
-        "size_bytes",
-        "start_s",
-        "end_s",
-        "cause",
-    ])?;
-    for row in migration_rows(experiment, results) {
-        table.write_record([
-            row.scenario.name(),
-            &row.superstep.to_string(),
-            &row.process.to_string(),
-            &protect_formula_like_text(&row.from_cluster),
-            &protect_formula_like_text(&row.from_host),
-            &protect_formula_like_text(&row.to_cluster),
-            &protect_formula_like_text(&row.to_host),
-            &row.size_bytes.to_string(),
-            &row.start_s.to_string(),
-            &row.end_s.to_string(),
-            &row.cause,
-        ])?;
-    }
-    table.flush()
 }
 
 pub(super) fn recorded_calls(

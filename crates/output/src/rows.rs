@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::csv_guard::deserialize_guarded;
+use super::csv_guard::{CsvColumn, deserialize_guarded, protect_formula_like_text};
 use migsim_bsp::{CallProcedure, Scenario};
 use migsim_policies::explain::{DecisionRecord, RecordedCandidate, RecordedMigration};
 
@@ -22,6 +22,15 @@ pub struct SuperstepRow {
     /// Simulated time at which the last process left the barrier at the end of the superstep \[s\].
     pub end_s: f64,
 }
+
+/// The columns of the table `supersteps.csv`.
+pub(super) const SUPERSTEP_COLUMNS: [CsvColumn<SuperstepRow>; 5] = [
+    ("scenario", |row| row.scenario.name().into()),
+    ("superstep", |row| row.superstep.to_string()),
+    ("start_s", |row| row.start_s.to_string()),
+    ("end_s", |row| row.end_s.to_string()),
+    ("computed_s", |row| row.computed_s.to_string()),
+];
 
 /// Record of one rescheduling call and its decision: a line of `calls.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,3 +117,26 @@ pub struct MigrationRow {
     /// Cause of the migration: `policy` if a rescheduling policy decided it, `workload` if the application prescribes it.
     pub cause: String,
 }
+
+/// The columns of the table `migrations.csv`.
+pub(super) const MIGRATION_COLUMNS: [CsvColumn<MigrationRow>; 11] = [
+    ("scenario", |row| row.scenario.name().into()),
+    ("superstep", |row| row.superstep.to_string()),
+    ("process", |row| row.process.to_string()),
+    ("from_cluster", |row| {
+        protect_formula_like_text(&row.from_cluster).into()
+    }),
+    ("from_host", |row| {
+        protect_formula_like_text(&row.from_host).into()
+    }),
+    ("to_cluster", |row| {
+        protect_formula_like_text(&row.to_cluster).into()
+    }),
+    ("to_host", |row| {
+        protect_formula_like_text(&row.to_host).into()
+    }),
+    ("size_bytes", |row| row.size_bytes.to_string()),
+    ("start_s", |row| row.start_s.to_string()),
+    ("end_s", |row| row.end_s.to_string()),
+    ("cause", |row| row.cause.clone()),
+];

@@ -5,11 +5,9 @@
 //! processes. Messages of barriers and rescheduling calls are not counted. Supersteps form groups of equal size, at most
 //! [`MOST_GROUPS`] of them.
 
-use std::io::{self, Write};
-
 use serde::Deserialize;
 
-use super::csv_guard::{deserialize_guarded, protect_formula_like_text};
+use super::csv_guard::{CsvColumn, deserialize_guarded, protect_formula_like_text};
 use migsim_base::units::{Bytes, HostId, LinkId};
 use migsim_bsp::{MemoryTransfer, MigrationRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
@@ -38,6 +36,19 @@ pub(super) struct LinkTraffic {
     /// Number of messages and migrations that crossed the link, as the sum of both directions.
     pub flows: u64,
 }
+
+/// The columns of the table `links.csv`.
+pub(super) const LINK_COLUMNS: [CsvColumn<LinkTraffic>; 7] = [
+    ("scenario", |row| row.scenario.name().into()),
+    ("first_superstep", |row| row.first_superstep.to_string()),
+    ("last_superstep", |row| row.last_superstep.to_string()),
+    ("link", |row| protect_formula_like_text(&row.link).into()),
+    ("bandwidth_bytes_per_s", |row| {
+        row.bandwidth_bytes_per_s.to_string()
+    }),
+    ("bytes", |row| row.bytes.to_string()),
+    ("flows", |row| row.flows.to_string()),
+];
 
 /// Sums of bytes and flows on each link, with a list of the links that have any traffic.
 #[derive(Default)]
@@ -138,29 +149,4 @@ fn traffic_of_scenario(experiment: &Experiment, run: &ScenarioRun) -> Vec<LinkTr
         }
     }
     rows
-}
-
-pub(super) fn write_link_traffic(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(out);
-    table.write_record([
-        "scenario",
-        "first_superstep",
-        "last_superstep",
-        "link",
-        "bandwidth_bytes_per_s",
-        "bytes",
-        "flows",
-    ])?;
-    for row in rows {
-        table.write_record([
-            row.scenario.name(),
-            &row.first_superstep.to_string(),
-            &row.last_superstep.to_string(),
-            &protect_formula_like_text(&row.link),
-            &row.bandwidth_bytes_per_s.to_string(),
-            &row.bytes.to_string(),
-            &row.flows.to_string(),
-        ])?;
-    }
-    table.flush()
 }

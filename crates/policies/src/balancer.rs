@@ -352,16 +352,11 @@ fn build_decision(
         let migration = Migration::new(process, to);
         let work = view.measurements.work[process];
         decision.migrations.push(migration);
+        let cluster = view.platform.cluster_of(migration.to);
+        let reason = "the strategy assigned the process to this host";
         decision.candidates.push(Candidate {
-            process: migration.process,
-            from,
-            to_cluster: view.platform.cluster_of(migration.to),
-            to: Some(migration.to),
             score: view.execution_time(work, from).get(),
-            stay: None,
-            go: None,
-            accepted: true,
-            reason: "the strategy assigned the process to this host".into(),
+            ..Candidate::accepted(migration, from, cluster, reason)
         });
     }
     let max_time = |hosts: &[usize]| instance.max_host_time(hosts).get();
