@@ -14,8 +14,7 @@ use migsim::{
 };
 
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
-    switch,
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, machine, plan, seconds, switch,
 };
 
 const WIRE: Wire = Wire(1e6, 1e-3);

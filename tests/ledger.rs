@@ -9,9 +9,7 @@ use migsim::{
     workload::Workload,
 };
 
-use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, instructions, machine, plan, seconds,
-};
+use crate::support::{Case, Plans, ROUNDING, Script, Wire, assert_close, machine, plan, seconds};
 
 /// Hosts `h0` and `h1` of 1 GHz, `h2` and `h3` of 2 GHz.
 fn ledger(workload: &dyn Workload, costs: Costs, script: &Script) -> MakespanLedger {

@@ -35,7 +35,7 @@ fn costs(wait: WaitingProcesses, fixed: f64) -> Costs {
             order: CallOrder::Sequential,
             report: bytes(1000.0),
             exchange: bytes(500.0),
-            decision: "0 s".parse().unwrap(),
+            decision: "0 s".parse().expect("a formula"),
             answer: bytes(2000.0),
             ..CallCostConfig::default()
         },

@@ -20,8 +20,7 @@ use migsim::{
 };
 
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
-    switch,
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, machine, plan, seconds, switch,
 };
 use migsim::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 

@@ -69,7 +69,13 @@ fn a_move_sends_the_memory_of_the_superstep_that_ends() {
         scenario: Scenario::Iii,
         ..Case::new(&platform, &trace, [0])
     };
-    let script = Script((0..3).map(|k| (k, vec![(0, 1 - k as u32 % 2)])).collect());
+    let script = Script(
+        [1, 0, 1]
+            .into_iter()
+            .map(|to| vec![(0, to)])
+            .enumerate()
+            .collect(),
+    );
     let moves = case.run_with(script).unwrap().migrations;
     let sent: Vec<f64> = moves
         .iter()
