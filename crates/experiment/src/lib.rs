@@ -43,6 +43,7 @@ mod placement;
 mod plan;
 mod plausibility;
 mod policy_choice;
+mod prices;
 mod recorded_library;
 mod recorded_start;
 mod registry;
@@ -85,6 +86,7 @@ pub use plausibility::{
     find_implausible_platform_values,
 };
 pub use policy_choice::policy_label;
+pub use prices::describe_prices;
 pub use recorded_library::default_library_path;
 pub use registry::Registry;
 pub use resolve::{Experiment, InputFile};

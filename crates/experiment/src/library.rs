@@ -30,7 +30,7 @@ pub struct BuiltInLibrary {
 }
 
 /// The built-in message-passing libraries.
-pub const BUILT_IN_LIBRARIES: [BuiltInLibrary; 3] = [
+pub const BUILT_IN_LIBRARIES: [BuiltInLibrary; 4] = [
     BuiltInLibrary {
         name: "ideal",
         summary: "an ideal MPI library without costs: messages take only the time of the network, and barriers take no time",
@@ -48,6 +48,12 @@ pub const BUILT_IN_LIBRARIES: [BuiltInLibrary; 3] = [
         summary: "MPICH over TCP as documented; not measured, without overhead",
         source: "its control variables",
         text: include_str!("libraries/mpich.json"),
+    },
+    BuiltInLibrary {
+        name: "charm",
+        summary: "Charm++ 6.8 without threads; prices of messages, moves, greedy and refine from public runs of 2018",
+        source: "libraries/charm.json",
+        text: include_str!("libraries/charm.json"),
     },
 ];
 
@@ -260,7 +266,7 @@ mod tests {
             }
         }
         let error = open_library("openmpi").unwrap_err().to_string();
-        assert!(error.contains("ideal, mpich, open-mpi"), "{error}");
+        assert!(error.contains("charm, ideal, mpich, open-mpi"), "{error}");
         for name in ["missing.json", "folder/missing"] {
             let error = open_library(name).unwrap_err().to_string();
             let message =

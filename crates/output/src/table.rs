@@ -13,7 +13,9 @@ use migsim_base::{
     words::{format_count, singular_or_plural},
 };
 use migsim_bsp::{CallRecord, MigrationCause, Scenario};
-use migsim_experiment::{Experiment, MakespanTerm, Results, ScenarioRun, policy_label};
+use migsim_experiment::{
+    Experiment, MakespanTerm, Results, ScenarioRun, describe_prices, policy_label,
+};
 use migsim_policies::explain::RecordedMigration;
 
 /// Creates the lines and tables that show the results of an experiment to the user.
@@ -110,11 +112,7 @@ pub(super) fn moves_back_line(returns: usize, moves: usize) -> Option<String> {
 pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved_settings;
     let is_own = experiment.platform.equal_built_in_platform.is_none();
-    let note = if is_own && settings["library"].is_null() {
-        ", without costs of a message-passing library"
-    } else {
-        ""
-    };
+    let prices = describe_prices(settings).filter(|_| is_own);
     let heading = format_experiment_heading(
         &application_title(&experiment.registry, &settings["workload"]),
         settings,
@@ -122,8 +120,10 @@ pub(super) fn experiment_heading(experiment: &Experiment) -> String {
         experiment.workload.supersteps(),
         &experiment.platform.platform.name,
     );
-    // On the user's own platform, the accuracy of the times depends on the library.
-    heading + note
+    // On the user's own platform, the accuracy of the times depends on the prices.
+    prices.map_or(heading.clone(), |prices| {
+        format!("{heading}; prices: {prices}")
+    })
 }
 
 pub(super) fn format_experiment_heading(

@@ -27,7 +27,9 @@ use super::{
 };
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
-use migsim_experiment::{Experiment, Progress, ReschedulingPlan, StaticPlacementMakespan};
+use migsim_experiment::{
+    Experiment, Progress, ReschedulingPlan, StaticPlacementMakespan, describe_prices,
+};
 use migsim_output::{Cell, Sheet, Table, number_column, text_column, with_version};
 
 /// The results of one policy in a comparison of policies, over the seeds.
@@ -99,6 +101,8 @@ pub struct Comparison {
     pub best_static_start: Option<BestStaticStart>,
     /// Whether the application is a recording of a real program, so that it has only the length of the recorded run.
     pub is_application_recorded: bool,
+    /// The sources of the costs of messages, moves and decisions; `None` if they are not known or fitted to the platform.
+    pub prices: Option<String>,
 }
 
 /// Results that do not come from the runs of the policies: lower bounds, and results of searches and static starts.
@@ -125,6 +129,8 @@ pub struct SeedResults {
     pub static_starts_note: Option<String>,
     /// Whether the application is a recording of a real program.
     pub is_application_recorded: bool,
+    /// The sources of the costs of messages, moves and decisions; `None` if they are not known or fitted to the platform.
+    pub prices: Option<String>,
 }
 
 /// The searches and simulations that the user requested in addition to the runs of the policies.
@@ -230,6 +236,7 @@ impl Comparison {
         Self {
             seeds_needed: seeds_needed(test_conditions, &policies),
             is_application_recorded: known.seeds.iter().any(|one| one.is_application_recorded),
+            prices: known.seeds.iter().find_map(|one| one.prices.clone()),
             best_static_start: find_best_static_start(&starts, best, alone.as_deref()),
             policies,
             failed_policies,
@@ -480,6 +487,7 @@ fn compute_seed_results(
     let mut known = SeedResults {
         lower_bound: Some(first.makespan_lower_bound().get()),
         is_application_recorded: first.is_recorded_program,
+        prices: describe_prices(&first.resolved_settings),
         ..SeedResults::default()
     };
     if wanted.simulates_static_starts {

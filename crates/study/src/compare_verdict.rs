@@ -33,6 +33,9 @@ impl Comparison {
             self.gain_sentence(best),
             start.map(|start| start.comparison_sentence(&best.policy, basis, policies)),
             self.required_length_sentence(),
+            self.prices
+                .as_ref()
+                .map(|prices| format!("Prices: {prices}.")),
             (!self.failed_policies.is_empty()).then(|| {
                 format!(
                     "Runs of these policies failed, so that they have no rank: {}.",

@@ -13,7 +13,7 @@ use crate::{
 };
 use migsim_base::quantities::format_seconds;
 use migsim_bsp::Scenario;
-use migsim_experiment::{Basis, MakespanTerm};
+use migsim_experiment::{Basis, MakespanTerm, describe_prices};
 
 pub(super) fn report_title(report: &Report) -> String {
     format_experiment_heading(
@@ -32,9 +32,12 @@ pub(super) fn built_in_experiment_paragraph(report: &Report) -> String {
     serde_json::from_value(told).map_or_else(
         |_| String::new(),
         |basis: Basis| {
+            let prices = describe_prices(&report.run.experiment_settings);
+            let prices = prices.map_or_else(String::new, |prices| format!(" Prices: {prices}."));
             format!(
-                "<p class=\"note\">Run with {}.</p>\n",
-                escape_html(&basis.describe())
+                "<p class=\"note\">Run with {}.{}</p>\n",
+                escape_html(&basis.describe()),
+                escape_html(&prices)
             )
         },
     )

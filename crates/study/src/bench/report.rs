@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::rows::{BenchResults, PolicyStatistics};
 use crate::cells::{cell_with, csv_text, number_cell};
 use migsim_base::words::format_count;
-use migsim_experiment::suite::CaseSet;
+use migsim_experiment::{describe_prices, suite::CaseSet};
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
 /// Factor of the best known makespan: one column of the results counts the cases in which a policy stays within this factor.
@@ -81,6 +81,9 @@ impl BenchResults {
             format_count(self.cases.len(), "case"),
             format_count(self.seeds.len(), "seed")
         )];
+        let first = self.cases.first();
+        let prices = first.and_then(|one| describe_prices(&one.case.experiment));
+        lines.extend(prices.map(|prices| format!("Prices: {prices}.")));
         let runs = self.cases.len() * self.seeds.len();
         for one in &self.policies {
             let [cases, own] = one.new_best_cases_and_runs;
