@@ -59,7 +59,7 @@ fn on_another_platform_messages_carry_their_bytes_with_a_note() {
     assert!(errors.contains("`--set extends=lu`"), "{errors}");
 
     let settings = shown(&format!("--app lu {LU} {LAB}"));
-    assert_eq!(settings["basis"], json!({ "experiment": "one-reading" }));
+    assert_eq!(settings["basis"], json!({ "experiment": "neutral" }));
     assert_eq!(settings["workload"]["bytes_per_element"], "8 B");
     assert_eq!(settings["costs"]["call"]["model"], "messages");
     assert_eq!(settings["costs"]["move"]["transfer"], "flow");

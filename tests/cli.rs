@@ -140,7 +140,7 @@ fn every_experiment_and_every_platform_is_read_by_its_path() {
                 (&root.join(folder), name),
             ] {
                 // Two of these files are for any application.
-                let is_general = ["one-reading.json", "common-rules.json"]
+                let is_general = ["neutral.json", "one-reading.json", "common-rules.json"]
                     .iter()
                     .any(|name| path.ends_with(name));
                 let line = match folder {

@@ -216,7 +216,7 @@ fn experiment(drawer: &mut Drawer<'_, '_>, folder: &TempDir) -> Value {
     let mut settings = json!({
         "platform": name(folder, "platform.json"),
         "workload": workload,
-        "extends": drawer.choices.one(&["none", "one-reading"]),
+        "extends": drawer.choices.one(&["none", "neutral"]),
         "policy": { "name": policy, policy: options },
         "seed": drawer.choices.below(3),
     });

@@ -8,7 +8,7 @@
 //! | what the user sets | built-in settings that complete the experiment |
 //! |---|---|
 //! | an application, on a platform that the experiment of this application names | the experiment of this application |
-//! | an application, on any other platform | [`ONE_READING`], the neutral settings: messages, calls and moves are simulated; the common rules of `MigBSP` |
+//! | an application, on any other platform | [`NEUTRAL`], the neutral settings: messages, calls and moves are simulated; the common rules of `MigBSP` |
 //! | the key `extends`, or the name of an experiment instead of an application | the experiment that is named, on every platform |
 //!
 //! A platform counts as one of the named platforms if its file has the same values as the built-in copy. An edited copy counts as
@@ -26,7 +26,7 @@ use super::{
     settings::{LIBRARY_KEY, Layers},
     shared::SharedInputs,
     starts,
-    suite::ONE_READING,
+    suite::NEUTRAL,
 };
 use crate::registry::Registry;
 use migsim_base::{
@@ -130,7 +130,7 @@ impl CompleteSettings {
             let fitted = calibrated_platform_names(own);
             if opened.is_some_and(|opened| !is_listed_built_in_platform(&opened, &fitted)) {
                 left_out = Some(Arc::clone(own));
-                chain = shared.chain_of_extended_experiments(Some(ONE_READING), &app)?;
+                chain = shared.chain_of_extended_experiments(Some(NEUTRAL), &app)?;
             }
         }
         let top = chain.last().map_or_else(

@@ -3,10 +3,10 @@
 //! `migsim run --app NAME` starts from the experiment with the name of the application, on the platforms to which the constants
 //! of this experiment were fitted (see [`super::basis`]). The other experiments are run by their names. The key `extends` of an
 //! experiment names the built-in experiment that completes its settings; the value `none` stands for the defaults alone. Without
-//! that key, the experiment of its application completes the settings; if the application has no experiment, [`ONE_READING`]
+//! that key, the experiment of its application completes the settings; if the application has no experiment, [`NEUTRAL`]
 //! completes them.
 
-use super::suite::{ONE_READING, find_case_by_name};
+use super::suite::{NEUTRAL, ONE_READING, find_case_by_name};
 use migsim_base::{
     document::Document,
     error::{Error, Problem},
@@ -35,6 +35,7 @@ const BUILT_IN_EXPERIMENTS: &[(&str, &str)] = &[
         COMMON_RULES,
         include_str!("../../../workloads/common-rules.json"),
     ),
+    (NEUTRAL, include_str!("../../../workloads/neutral.json")),
     (
         ONE_READING,
         include_str!("../../../workloads/one-reading.json"),
@@ -75,12 +76,13 @@ pub(super) fn is_paper_platform(platform: &str) -> bool {
 /// Suffix that messages add to the name of a built-in experiment, so that the name is not mistaken for the name of a file.
 pub(super) const BUILT_IN_SUFFIX: &str = " (built in)";
 
-/// Returns the names of the built-in experiments that a user can run by name, without [`COMMON_RULES`] and [`ONE_READING`].
+/// Returns the names of the built-in experiments that a user can run by name, without [`COMMON_RULES`],
+/// [`ONE_READING`] and [`NEUTRAL`].
 pub fn experiment_names() -> impl Iterator<Item = &'static str> {
     BUILT_IN_EXPERIMENTS
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
+        .filter(|name| ![COMMON_RULES, ONE_READING, NEUTRAL].contains(name))
 }
 
 /// Returns the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment.
@@ -116,7 +118,7 @@ pub(super) fn chain_of_extended_experiments(
         Some("none") => None,
         Some(name) => Some(find_extended_experiment(name)?),
         None => match find_built_in_experiment(app)? {
-            None => find_built_in_experiment(ONE_READING)?,
+            None => find_built_in_experiment(NEUTRAL)?,
             own => own,
         },
     };
@@ -148,7 +150,7 @@ fn find_extended_experiment(name: &str) -> Result<Document, Error> {
             .key("extends")
             .with_known_names(
                 "experiments",
-                experiment_names().chain([COMMON_RULES, ONE_READING, "none"]),
+                experiment_names().chain([COMMON_RULES, ONE_READING, NEUTRAL, "none"]),
             )
             .into()
     })

@@ -10,7 +10,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
 
-use super::{neutral, policy_choice::DECISION_KEY, suite::ONE_READING};
+use super::{
+    neutral,
+    policy_choice::DECISION_KEY,
+    suite::{NEUTRAL, ONE_READING},
+};
 use crate::registry::Registry;
 use migsim_base::plugin::PluginTable;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
@@ -96,7 +100,7 @@ pub fn remove_input_file_names<'f>(
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Basis {
-    /// The name of the built-in experiment. `one-reading` has the neutral settings for platforms that no paper used; `none`
+    /// The name of the built-in experiment. `neutral` has the settings for platforms that no paper used; `none`
     /// stands for the defaults alone.
     pub experiment: String,
     /// Whether the constants of the built-in experiment were fitted to the platform of the run; absent if these constants were
@@ -112,7 +116,9 @@ impl Basis {
         match self.is_calibrated {
             Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
             Some(false) => format!("settings of the experiment {name}, fitted to other platforms"),
-            None if name == ONE_READING => "neutral settings, fitted to no platform".to_owned(),
+            None if [ONE_READING, NEUTRAL].contains(&&**name) => {
+                "neutral settings, fitted to no platform".to_owned()
+            }
             None if name == EXTENDS_NOTHING => "settings of no built-in experiment".to_owned(),
             None => format!("settings of the experiment {name}"),
         }

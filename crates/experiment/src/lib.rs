@@ -95,5 +95,5 @@ pub use settings::{Layers, value_at_path, value_at_path_mut};
 pub use shared::{SharedInputs, get_or_compute};
 pub use starts::{StaticPlacementMakespan, best_static_placement};
 pub use static_starts::InitialPlacements;
-pub use suite::ONE_READING;
+pub use suite::{NEUTRAL, ONE_READING};
 pub use when::BestCallSupersteps;

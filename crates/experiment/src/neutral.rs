@@ -1,7 +1,7 @@
 //! Neutral settings: the values that the options of a policy have on a platform that no paper used.
 //!
 //! The default of an option is the value of the LU paper, or, where this paper states none, the simplest interpretation of the
-//! texts. On a platform that no paper used, the built-in experiment [`ONE_READING`] completes the settings of the user and gives
+//! texts. On a platform that no paper used, the built-in experiment [`NEUTRAL`] completes the settings of the user and gives
 //! some options another value. The schema, the help and the book show both values.
 
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     built_in,
     settings::{Layers, value_at_path},
-    suite::ONE_READING,
+    suite::NEUTRAL,
 };
 use migsim_base::error::Error;
 use migsim_policies as policy;
@@ -23,7 +23,7 @@ pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 /// Some options have no value, which is possible for a policy that is implemented in another language.
 pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     let mut layers = Layers::default();
-    for document in built_in::chain_of_extended_experiments(Some(ONE_READING), "")? {
+    for document in built_in::chain_of_extended_experiments(Some(NEUTRAL), "")? {
         layers.push_file(document);
     }
     let all = layers.merged_settings()?;
@@ -108,7 +108,7 @@ mod tests {
             told("alpha"),
             json!({ "default": 4, "description": "Supersteps." })
         );
-        let expected = "On a platform that no paper used the default is `competes`.";
+        let expected = "On a platform that no paper used the default is `within`.";
         assert_eq!(told("own_cluster")["description"], expected);
     }
 }

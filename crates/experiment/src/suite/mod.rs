@@ -33,9 +33,13 @@ use migsim_base::{
 };
 use platform::{DrawnPlatform, draw_whole_number};
 
-/// Name of the built-in experiment with neutral settings: the common rules of `MigBSP`, and migrations that transfer the memory.
+/// Name of the built-in experiment with which the cases of suites are completed: the common rules of `MigBSP`, and migrations that transfer the memory.
 /// It completes the settings for applications without an experiment and for platforms that no paper used.
 pub const ONE_READING: &str = "one-reading";
+
+/// Name of the built-in experiment with the neutral settings for platforms that no paper used: [`ONE_READING`] with readings of
+/// `MigBSP` that were chosen on drawn platforms.
+pub const NEUTRAL: &str = "neutral";
 
 /// The name and the JSON text of each built-in benchmark suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];

@@ -20,9 +20,9 @@
 //! | (none) | the options as given: PM compares the speed of the present host, reduced by its load, with nominal clock rates, including the clock rate of the present cluster |
 //! | `equal-information` | PM uses the same information about both ends of a move, which is the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
 //!
-//! On platforms that no paper used, migsim uses the neutral settings unless the user chooses a variant. The neutral settings were
-//! fitted to the results of all papers together. Draw 1 of the benchmark (its first random selection of cases) will choose the
-//! default for these platforms.
+//! On platforms that no paper used, migsim uses the neutral settings unless the user chooses a variant. They were fitted to the
+//! results of all papers together, except `own_cluster`, `sharing` and `set_index`, which were chosen on drawn platforms with loads
+//! (`benches/neutral`).
 //!
 //! On a platform with one cluster no process can move, unless `own_cluster` is `within`; the command prints a note about it.
 //!
