@@ -31,8 +31,8 @@ fn both_ways(case: &Case<'_>) -> f64 {
         };
         let placement = case.placement.clone();
         let case = Case {
-            runtime,
             placement,
+            runtime,
             ..*case
         };
         makespan(&case.run())

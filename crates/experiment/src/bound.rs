@@ -14,7 +14,7 @@
 //! most n of its processes. Of n + 1 messages that share no process, at least one message then keeps its sender and its receiver
 //! on the hosts of the start. Everything that the bound leaves out only adds time. If a profile changes the bandwidth of a link
 //! during the run, the bound uses the largest value. Beside other work that keeps L of the c cores of a host busy for the whole
-//! run, k processes have k · min(1, c / (k + L)) of its cores; S_k adds the largest increments of all hosts. If hosts change
+//! run, k processes have `k · min(1, c / (k + L))` of its cores; `S_k` adds the largest increments of all hosts. If hosts change
 //! during the run, `W_p / S_p`, `R_n` and the sum over t become integrals of the capacity ([`super::bound_capacity`]).
 
 use super::{bound_capacity::CapacityIntegral, resolve::Experiment};

@@ -40,6 +40,7 @@ fn row(makespan: f64, calls: u64) -> RunRow {
         cost_s: [Some(0.1 * makespan), Some(0.2 * makespan)],
         straight_returns: Some(0),
         error: None,
+        note: None,
         is_input: false,
     }
 }
