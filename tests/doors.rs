@@ -77,7 +77,7 @@ fn names_need_not_be_utf8_and_files_may_begin_with_a_mark() {
         let folder = tempfile::tempdir().unwrap();
         write_files(folder.path(), head, tail);
         let run = migsim(folder.path(), RUN, tail);
-        crate::support::assert_close(makespan(&run), 600.0, 1e-9, "load");
+        crate::support::assert_close(makespan(&run), 550.0, 1e-9, "load");
         let run = "run e.json --platform p.json --set workload.trace=t.trace --scenario i --json --quiet --out o.json";
         crate::support::assert_close(
             makespan(&migsim(folder.path(), run, tail)),

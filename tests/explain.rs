@@ -395,8 +395,9 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
         ("workload.app", json!("synthetic")),
         ("workload.procs", json!(32)),
         ("workload.supersteps", json!(61)),
+        ("policy.migbsp.own_cluster", json!("competes")),
         ("workload.memory", json!("1 MB")),
-        ("load", json!({ "kind": "walk" })),
+        ("load", json!({ "kind": "walk", "values": "reserved" })),
     ]);
     let (_, run) = results(&experiment);
     let told = tell(&run, at(60)).unwrap();
@@ -480,7 +481,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
         ("policy.migbsp-2007.threshold", json!(0.5)),
     ];
     let loaded = [
-        ("load", json!({ "kind": "walk" })),
+        ("load", json!({ "kind": "walk", "values": "reserved" })),
         ("runtime.sends", json!("concurrent")),
     ];
     let overlapped = [("costs.call.waiting", json!("overlapped"))];

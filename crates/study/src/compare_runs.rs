@@ -22,7 +22,8 @@ use migsim_base::{
 };
 use migsim_bsp::Scenario;
 use migsim_experiment::{
-    Experiment, Registry, json_pointers_to_file_names, names_input_file, policy_label,
+    Experiment, Registry, describe_prices, json_pointers_to_file_names, names_input_file,
+    policy_label,
 };
 use migsim_output::{RecordedCall, Run, ScenarioRecords};
 
@@ -72,6 +73,7 @@ impl RunOfFolder {
         SeedResults {
             lower_bound: self.experiment.as_ref().map(bound),
             static_starts: self.run.static_starts.clone(),
+            prices: describe_prices(&self.run.experiment_settings),
             ..SeedResults::default()
         }
     }

@@ -15,7 +15,7 @@ use migsim_engine::MessageEnds;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessagesWithEnds {
-    /// Sender, receiver and size of each message, sorted by sender.
+    /// Sender, receiver and size of each message; a sender sends in this order, whatever the numbers of processes are.
     messages: Vec<(HostId, HostId, Bytes)>,
     /// The delivered messages of each host that it has not received; it receives the first one at present.
     delivered: BTreeMap<HostId, VecDeque<u32>>,
@@ -30,7 +30,11 @@ impl MessagesWithEnds {
     ) -> Result<(), Error> {
         self.messages.clear();
         self.messages.extend_from_slice(messages);
-        self.messages.sort_by_key(|message| message.0);
+        (self.messages).sort_by(|a, b| {
+            (a.0, a.1)
+                .cmp(&(b.0, b.1))
+                .then(a.2.get().total_cmp(&b.2.get()))
+        });
         let is_first = |at: &usize| *at == 0 || self.messages[*at - 1].0 != self.messages[*at].0;
         let mut firsts = (0..messages.len()).filter(is_first);
         firsts.try_for_each(|at| self.start_end(CallMessagePart::Send, to_u32(at), world))

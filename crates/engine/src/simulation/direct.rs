@@ -99,6 +99,8 @@ pub(super) struct Direct {
     placement: Vec<HostId>,
     processes_by_host: Vec<(HostId, u32)>,
     cpu: Cpu<u32>,
+    /// The processes whose work on one host ends at the same time.
+    ended: Vec<u32>,
     /// The computations on one host, as begin \[s\], work and process.
     computations: Vec<(f64, f64, u32)>,
     message_paths: Vec<PathId>,
@@ -424,6 +426,7 @@ impl Direct {
             placement: Vec::new(),
             processes_by_host: Vec::new(),
             cpu: Cpu::default(),
+            ended: Vec::new(),
             computations: Vec::new(),
             message_paths: Vec::new(),
             messages_of_links: Default::default(),

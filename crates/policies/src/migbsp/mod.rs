@@ -56,6 +56,7 @@ pub use config::{
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
     ToleranceGrowth, ToleranceTrigger, ViabilityCommunication, WeightRule,
 };
+pub use explain::KEPT_BY_OWN_CLUSTER_KEY;
 
 pub(crate) use self::potential::MAX_LISTED_PAIRS;
 
@@ -311,10 +312,6 @@ struct Outline {
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Value>,
 }
-
-/// Key in the explanation of a call: the number of processes that stay because they prefer their own cluster and cannot move
-/// inside it, although another of its hosts would be more than ten times as fast for them; absent if there are none.
-pub const KEPT_BY_OWN_CLUSTER_KEY: &str = "kept_by_own_cluster";
 
 impl Explain for MigBspExplanation {
     fn to_json(&self) -> Map<String, Value> {

@@ -24,6 +24,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let Direct {
             processes_by_host,
             cpu,
+            ended,
             computations,
             lists,
             sent,
@@ -98,7 +99,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 }
             }
             computations.sort_by(|a, b| a.0.total_cmp(&b.0));
-            self.simulate_host(cpu, (host, computations), &[], &mut sends)
+            self.simulate_host((cpu, ended), (host, computations), &[], &mut sends)
         });
         let ends = computed.iter().chain(&*sent);
         are_known && ends.copied().all(|end| is_before(end, capacities))
@@ -113,7 +114,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// influence an end.
     fn simulate_host(
         &self,
-        cpu: &mut Cpu<u32>,
+        (cpu, ended): (&mut Cpu<u32>, &mut Vec<u32>),
         (host, coming): (HostId, &[(f64, f64, u32)]),
         prior: &[(f64, f64)],
         turns: &mut impl Turns,
@@ -122,7 +123,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let (changes, known) = self.capacity_schedule.computed_changes_of_host(host);
         let changes =
             changes.map(|(time, quantity, value)| (self.clock.to_local(time), quantity, value));
-        let last = simulate_host(cpu, coming, (changes, prior), turns);
+        let last = simulate_host((cpu, ended), coming, (changes, prior), turns);
         last.is_some_and(|last| last < self.clock.to_local(known))
     }
 
@@ -137,6 +138,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let Direct {
             processes_by_host,
             cpu,
+            ended,
             computations: coming,
             lists,
             sent,
@@ -205,7 +207,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             }
             prior.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.simulate_host(
-                cpu,
+                (cpu, ended),
                 (host, coming),
                 prior,
                 &mut Receives { waiting, received },

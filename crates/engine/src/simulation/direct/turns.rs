@@ -181,7 +181,7 @@ impl Turns for Receives<'_> {
 /// the host change at the times `changes`; at the times `prior` the number of executions that go first changes \[s\]. Returns the
 /// time of the last end, or `None` if some work does not end.
 pub(super) fn simulate_host(
-    cpu: &mut Cpu<u32>,
+    (cpu, ended): (&mut Cpu<u32>, &mut Vec<u32>),
     coming: &[(f64, f64, u32)],
     (changes, prior): (
         impl Iterator<Item = (f64, HostQuantity, f64)>,
@@ -192,7 +192,6 @@ pub(super) fn simulate_host(
     let mut changes = changes.take(MAX_SPEED_CHANGES + 1).peekable();
     let (mut coming, mut prior) = (coming.iter().peekable(), prior.iter().peekable());
     let (mut last, mut count) = (f64::NEG_INFINITY, 0);
-    let mut ended = Vec::new();
     loop {
         let end = cpu.next_end_time();
         let begin = coming.peek().map(|next| next.0);

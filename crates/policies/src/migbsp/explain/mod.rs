@@ -5,6 +5,8 @@ mod placement;
 mod selection;
 pub(crate) mod trigger;
 
+pub use selection::KEPT_BY_OWN_CLUSTER_KEY;
+
 use serde_json::{Map, Value};
 
 use self::selection::{

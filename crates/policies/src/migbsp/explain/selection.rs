@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
-    explain::{DecisionRecord, ExplainContext},
-    migbsp::KEPT_BY_OWN_CLUSTER_KEY,
-};
+use crate::explain::{DecisionRecord, ExplainContext};
 use migsim_base::{
     quantities::format_time,
     words::{format_count, singular_or_plural},
 };
+
+/// Key in the explanation of a call: the number of processes that stay because they prefer their own cluster and cannot move
+/// inside it, although another of its hosts would be more than ten times as fast for them; absent if there are none.
+pub const KEPT_BY_OWN_CLUSTER_KEY: &str = "kept_by_own_cluster";
 
 /// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
