@@ -395,6 +395,8 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
         ("workload.app", json!("synthetic")),
         ("workload.procs", json!(32)),
         ("workload.supersteps", json!(61)),
+        ("policy.migbsp.sharing", json!("fair-and-inflicted")),
+        ("policy.migbsp.set_index", json!("mean-clock")),
         ("policy.migbsp.own_cluster", json!("competes")),
         ("workload.memory", json!("1 MB")),
         ("load", json!({ "kind": "walk", "values": "reserved" })),
