@@ -31,7 +31,15 @@ RUNS: dict[str, dict[str, migsim.Value]] = {
     "lu": {"app": "lu", "n": 1000, "procs": 25},
     "sw": {"app": "sw", "n": 25},
     "lbm": {"app": "lbm", "workload.supersteps": 50},
-    "synthetic": {**WORK, "load": ["walk", {"kind": "ar", "on": "links", "mean": 0.2}, "on-off", "daily"]},
+    "synthetic": {
+        **WORK,
+        "load": [
+            {"kind": "walk", "values": "reserved"},
+            {"kind": "ar", "on": "links", "mean": 0.2},
+            {"kind": "on-off", "values": "reserved"},
+            {"kind": "daily", "values": "reserved"},
+        ],
+    },
     "trace": {
         "platform": "tests/oracle/rnd-migrations/platform.xml",
         "app": "trace",

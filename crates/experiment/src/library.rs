@@ -86,7 +86,7 @@ impl LoadedLibrary {
 /// Returns the JSON value of the library with this name, or of the library file with this path.
 ///
 /// # Errors
-/// As [`open_library`].
+/// The library is unknown, or its file cannot be read or has errors.
 pub fn read_library_json(name: &str) -> Result<Value, Error> {
     open_library(name)?;
     Ok(library_document(name)?.0.value)
