@@ -444,7 +444,7 @@ impl ReschedulingCall {
     /// Sends all messages of the step at the same time. The messages are delivered without events if nothing else is in progress,
     /// otherwise they are flows in the engine.
     fn send_step_messages(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
-        if world.network.has_processor_times() {
+        if world.has_processor_times {
             self.pending_activities += self.step_messages.len();
             return self.messages_with_ends.start(&self.step_messages, world);
         }

@@ -173,7 +173,7 @@ impl SuperstepState {
             Seconds::of((self.computation_ends[at] - self.begin_times[at]).max(0.0));
         self.process_stages[at] = ProcessStage::Sending;
         let is_concurrent = world.setup.runtime.sends == SendOrder::Concurrent;
-        if is_concurrent && world.network.has_processor_times() {
+        if is_concurrent && world.has_processor_times {
             self.start_blocked_messages(process, world)?;
         }
         self.send_messages(process, world)

@@ -52,6 +52,8 @@ pub(super) struct RunState<'a> {
     pub(super) engine: Simulation<'a, ActivityToken>,
     /// The network model of the setup for the number of cores on which processes start.
     pub(super) network: NetworkModel,
+    /// Whether the ends of messages take processor time.
+    pub(super) has_processor_times: bool,
     /// The causes of activities, from which the critical path is computed; `None` if it is not recorded.
     pub(super) trace: Option<Box<CauseTrace<'a>>>,
     /// Whether simulated time may advance without events when nothing is in progress; false while a rescheduling call is about to
@@ -148,6 +150,7 @@ impl<'a> RunState<'a> {
             setup,
             engine: Simulation::new(setup.platform, network),
             network,
+            has_processor_times: network.has_processor_times(),
             trace: None,
             may_fast_forward: true,
             superstep_plan: Plan::default(),
@@ -292,7 +295,7 @@ impl<'a> RunState<'a> {
 
     /// Returns the processor times of the sender and of the receiver of a message of the open superstep as work on their hosts.
     pub(super) fn processor_work_of_message(&self, message: u32) -> (Instructions, Instructions) {
-        if !self.network.has_processor_times() {
+        if !self.has_processor_times {
             return Default::default();
         }
         let (send, receive) = self.processor_times(message as usize);
@@ -311,8 +314,9 @@ impl<'a> RunState<'a> {
     }
 
     /// Returns the period of a message with the processor times of its ends, given the times of its start and its delivery \[s\].
+    #[inline]
     pub(super) fn period_with_ends(&self, message: usize, (start, end): (f64, f64)) -> (f64, f64) {
-        if !self.network.has_processor_times() {
+        if !self.has_processor_times {
             return (start, end);
         }
         let (send, receive) = self.processor_times(message);
