@@ -171,6 +171,55 @@ fn a_setting_changes_every_run_of_a_paper() {
         schedules,
     ];
     assert_eq!(counts, [9, 32, 5]);
+    // The residuals count the same, and what is lost and gained is the difference from what ships.
+    let number = |key: &str, at: &str| found[key][0].pointer(at).unwrap().as_u64().unwrap();
+    let listed = |key: &str, what: &str| {
+        let lists = found[key].as_array().unwrap().iter();
+        let list = lists.filter(|one| one["what"] == what);
+        let ids = list.map(|one| one["ids"].as_array().unwrap().len() as u64);
+        ids.sum::<u64>()
+    };
+    for (at, what, count) in [
+        ("/cells_within/3", "cells within 2.5 %", counts[0]),
+        ("/decisions/0", "decisions", counts[1]),
+        ("/call_schedules/0", "call schedules", counts[2]),
+    ] {
+        let now = number("residuals", at);
+        assert_eq!(now, count as u64, "{what}");
+        let shipped = number("shipped", at);
+        assert_eq!(
+            now + listed("lost", what),
+            shipped + listed("gained", what),
+            "{what}"
+        );
+    }
+    assert!(listed("lost", "decisions") > 0);
+}
+
+#[test]
+fn a_platform_file_replaces_the_built_in_platform_of_its_name() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("mine.json");
+    let text = fs::read_to_string(root().join("platforms/lbm.json")).unwrap();
+    let with = |text: &str, flags: &str| {
+        fs::write(&file, text).unwrap();
+        format!("reproduce lbm --platform {}{flags}", file.display())
+    };
+    let same = json(root(), &with(&text, ""));
+    assert_eq!(same["residuals"], same["shipped"]);
+    assert_eq!([&same["lost"], &same["gained"]], [&Value::Array(vec![]); 2]);
+    let key = "platform:clusters[0].speed";
+    let slower = text.replacen("\"1.5 GHz\"", "\"1.2 GHz\"", 1);
+    let edited = json(root(), &with(&slower, ""));
+    let set = json(root(), &format!("reproduce lbm --set {key}=1.2GHz"));
+    assert_eq!(edited["residuals"], set["residuals"]);
+    assert_ne!(edited["residuals"], same["residuals"]);
+    let unknown = text.replacen("\"lbm\"", "\"lbmx\"", 1);
+    let errors = refused(root(), &with(&unknown, ""));
+    assert!(
+        errors.contains("mine.json") && errors.contains("known platforms"),
+        "{errors}"
+    );
 }
 
 #[test]

@@ -66,7 +66,10 @@ pub(super) fn run_reproduce(
     if let Some(study) = study {
         return output_study_results(arguments, &study, (out, errors)).map(|()| true);
     }
-    let changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
+    let mut changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
+    for file in &arguments.platforms {
+        changes.replace_platform(file)?;
+    }
     let reproduction = run_with_superstep_progress(arguments, &threads, |progress| {
         paper::reproduce_with_changes(&arguments.paper, &changes, progress)
     })?;
@@ -108,7 +111,8 @@ fn print_reproduction(
                 .flatten()
                 .collect()
         };
-        let value = json!({
+        let mut value = json!({
+            "residuals": paper::residuals(&reproduction.papers),
             "effects": joined("effects"),
             "effect_counts": paper::effect_counts(reproduction.papers.iter().map(|paper| &*paper.effects)),
             "cells": joined("cells"),
@@ -118,6 +122,11 @@ fn print_reproduction(
             "claim_counts": paper::ClaimCounts::from_claims(reproduction.papers.iter().flat_map(|paper| &paper.claims)),
             "constants": joined("constants"),
         });
+        if !reproduction.shipped.is_empty() {
+            value["shipped"] = json!(paper::residuals(&reproduction.shipped));
+            value["lost"] = json!(reproduction.lost());
+            value["gained"] = json!(reproduction.gained());
+        }
         print_json(out, &value)
     } else if form == OutputForm::Table {
         print_text(out, &paper::terminal_text(reproduction))
@@ -237,6 +246,7 @@ fn check_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
     let flags = [
         ("--cases", arguments.cases.is_some(), name == STUDY_AUTHORS),
         ("--set", !arguments.settings.is_empty(), is_paper),
+        ("--platform", !arguments.platforms.is_empty(), is_paper),
         ("--out", arguments.out.is_some(), name != STUDY_AUTHORS),
         ("--figure", figure, is_paper || name == STUDY_REALITY),
     ];

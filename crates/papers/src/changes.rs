@@ -4,10 +4,12 @@
 //! to its default. A change has priority over the experiment files of the paper; the settings of a single run have priority over
 //! a change.
 
+use std::{collections::BTreeMap, path::Path};
+
 use serde_json::Value;
 
 use migsim_base::{
-    document::Document,
+    document::{Document, read_text},
     error::{Error, Problem},
 };
 use migsim_experiment::{
@@ -22,6 +24,8 @@ pub struct Changes {
     /// The place of each change and the change: `platform`, or the experiment whose setting is changed. The change also applies to
     /// experiments that extend this experiment and do not set the key themselves. An empty place stands for all experiments.
     settings: Vec<(String, KeySetting)>,
+    /// Path and text of the files that replace built-in platforms, by the names of the built-in files.
+    platforms: BTreeMap<&'static str, [String; 2]>,
 }
 
 /// Place of changed values of platforms.
@@ -49,6 +53,26 @@ impl Changes {
         Ok(changes)
     }
 
+    /// Replaces the built-in platform whose name is the `name` in the JSON file `path` by the platform in this file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or no built-in platform has its name.
+    pub fn replace_platform(&mut self, path: &Path) -> Result<(), Error> {
+        let text = read_text(path)?;
+        let source = path.display().to_string();
+        let value = Document::parse(&source, &text)?.value;
+        let name = value["name"].as_str().unwrap_or_default();
+        let known = || platform::built_in_platforms().iter().map(|(file, _)| *file);
+        let Some(file) = known().find(|file| file.strip_suffix(".json") == Some(name)) else {
+            let names = known().filter_map(|file| file.strip_suffix(".json"));
+            let problem = Problem::unknown_name("platform of the papers", name);
+            let problem = problem.with_known_names("platforms", names);
+            return Err(problem.source(&source).key("name").into());
+        };
+        self.platforms.insert(file, [source, text]);
+        Ok(())
+    }
+
     /// Returns the changed settings that apply to `experiment`.
     ///
     /// # Errors
@@ -72,12 +96,12 @@ impl Changes {
         let changes = self.settings.iter().filter(|(place, _)| place == PLATFORM);
         let changes: Vec<&KeySetting> = changes.map(|(_, flag)| flag).collect();
         let mut is_known = vec![false; changes.len()];
-        for (file, text) in platform::built_in_platforms() {
-            let mut value: Value = serde_json::from_str(text).map_err(|error| {
-                Problem::new(format!(
-                    "internal error: the built-in platform {file} cannot be read: {error}"
-                ))
-            })?;
+        for &(file, text) in platform::built_in_platforms() {
+            let own = self.platforms.get(file).cloned();
+            let is_replaced = own.is_some();
+            let built_in = || [format!("built-in {file}, changed"), text.to_owned()];
+            let [source, mut text] = own.unwrap_or_else(built_in);
+            let mut value = Document::parse(&source, &text)?.value;
             let mut is_changed = false;
             for (flag, is_known) in changes.iter().zip(&mut is_known) {
                 if let Some(old) = value_at_path_mut(&mut value, &flag.key) {
@@ -86,9 +110,10 @@ impl Changes {
                 }
             }
             if is_changed {
-                let text = value.to_string();
-                let loaded = platform::from_json(&format!("built-in {file}, changed"), &text)?;
-                shared.store_platform(file, loaded);
+                text = value.to_string();
+            }
+            if is_changed || is_replaced {
+                shared.store_platform(file, platform::from_json(&source, &text)?);
             }
         }
         let unknown = is_known.iter().position(|is_known| !is_known);

@@ -89,7 +89,7 @@ impl Effect {
         }
     }
 
-    fn is_error_within(&self, bound: f64) -> bool {
+    pub(super) fn is_error_within(&self, bound: f64) -> bool {
         self.error.is_some_and(|error| error.abs() <= bound)
     }
 }

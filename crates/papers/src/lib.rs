@@ -42,10 +42,10 @@ mod policy_check;
 mod readme;
 pub mod reality;
 mod reproduce;
+mod residuals;
 mod runs;
 mod sw_dynamic;
 mod sw_irregular;
-mod totals;
 mod unreported;
 mod wsppd2007;
 
@@ -72,6 +72,7 @@ pub use policy_check::ClaimOutcome;
 pub use reproduce::{
     ConstantWithEvidence, PaperResults, Reproduction, reproduce, reproduce_with_changes,
 };
+pub use residuals::{Difference, Residuals, TIME_BOUNDS, residuals};
 pub use runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs};
 pub use unreported::UnreportedMoves;
 

@@ -16,8 +16,8 @@ use super::{
     changes::{Changes, experiment_document},
     effects::count_near_effects,
     reproduce::{read_facts, simulate_and_compare_all},
+    residuals::matching,
     runs::{Paper, Runs},
-    totals::matching_and_checkable,
 };
 use migsim_base::error::Error;
 use migsim_experiment::{COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, Registry};
@@ -227,7 +227,7 @@ fn reproduce_with_rules(
     let mut compared = simulate_and_compare_all(paper, &read_facts(paper)?, &runs)?;
     let decisions = compared.decisions.iter().map(|one| one.verdict);
     let schedules = compared.call_schedules.iter().map(|one| one.verdict);
-    let (matched, checkable) = matching_and_checkable(decisions.chain(schedules));
+    let [matched, checkable] = matching(decisions.chain(schedules));
     let (effects_within_25_percent, effects) = count_near_effects(paper.name, &compared.cells);
     compared.cells.retain(|cell| cell.scenario != "i");
     let errors: Vec<f64> = (compared.cells.iter())

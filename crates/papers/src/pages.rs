@@ -12,7 +12,7 @@ use super::{
     page::ResultsFile,
     readme::{note_cell, push_contradiction_table, push_effect_table, readme_page},
     reproduce::{PaperResults, Reproduction},
-    totals::{ReproductionTotals, summary_sentence, totals_sentence},
+    residuals::{Residuals, push_all_residuals, push_residuals},
 };
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::FigureStyle;
@@ -52,20 +52,13 @@ pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<ResultsFile>, Err
     Ok(pages)
 }
 
-/// Formats the results of all papers for a terminal: the pages of the papers, shortened to what is not reproduced, and a summary.
+/// Formats the results of all papers for a terminal: the pages of the papers, shortened to what is not reproduced, and the residuals.
 pub fn terminal_text(reproduction: &Reproduction) -> String {
-    let papers = &reproduction.papers;
-    let pages = papers.iter().map(|paper| paper_page(paper, true));
-    let mut text: String = pages.map(|page| page + "\n").collect();
-    if papers.len() > 1 {
-        text += "# All papers\n";
-        push_effect_table(
-            &mut text,
-            &effect_counts(papers.iter().map(|paper| &*paper.effects)),
-        );
-        let totals = ReproductionTotals::from_papers(papers);
-        put!(text, "\n{}\n", totals_sentence("all papers", &totals));
-    }
+    let papers = reproduction.papers.iter();
+    let pages = papers.map(|paper| paper_page(paper, true) + "\n");
+    let mut text: String = pages.collect();
+    text += "# Residuals\n";
+    push_all_residuals(&mut text, reproduction);
     align_tables(&text)
 }
 
@@ -136,11 +129,14 @@ pub(super) fn paper_page(paper: &PaperResults, is_brief: bool) -> String {
     if !is_brief {
         put!(
             text,
-            "Written by `migsim reproduce {} --out results` (nothing random; CI checks that it is current). ",
+            "Written by `migsim reproduce {} --out results` (nothing random; CI checks that it is current).\n",
             paper.paper
         );
+        push_residuals(
+            &mut text,
+            &[(paper.paper.to_owned(), Residuals::of([paper]))],
+        );
     }
-    put!(text, "{}.\n", summary_sentence(paper));
     if !paper.switched_off.is_empty() {
         put!(text, "\n{}.\n", paper.switched_off);
     }

@@ -13,7 +13,7 @@ use super::{
     facts::Contradiction,
     markdown::{escape_cell, push_table, put},
     reproduce::{PaperResults, Reproduction},
-    totals::ReproductionTotals,
+    residuals::{Residuals, push_residuals, residuals},
 };
 
 const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
@@ -92,7 +92,12 @@ pub(super) fn readme_page(reproduction: &Reproduction) -> String {
     push_effect_table(&mut text, &counts);
     push_column_constants(&mut text, &counts, papers);
     text += TIMES;
-    push_totals_table(&mut text, papers);
+    let linked = |one: Residuals| match &*one.paper {
+        "all" => ("all".to_owned(), one),
+        name => (format!("[{name}]({name}.md)"), one),
+    };
+    let rows: Vec<_> = residuals(papers).into_iter().map(linked).collect();
+    push_residuals(&mut text, &rows);
     push_claim_counts(&mut text, papers);
     push_missed_results(&mut text, papers);
     push_fitted_constants(&mut text, papers);
@@ -165,10 +170,7 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
     let Some(all) = counts.last() else {
         return;
     };
-    let (fitted, within) = (
-        ReproductionTotals::from_papers(papers).fitted_constants,
-        all.within[1],
-    );
+    let (fitted, within) = (Residuals::of(papers).fitted_constants, all.within[1]);
     let _ = write!(
         text,
         "\nThe fair comparison is with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
@@ -177,36 +179,6 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
          But some of the fitted options were chosen because decisions then match (section 3).\n",
         all.rows, all.columns_within, all.columns
     );
-}
-
-fn push_totals_table(text: &mut String, papers: &[PaperResults]) {
-    let row = |name: &str, totals: &ReproductionTotals| {
-        let of = |(part, all): (usize, usize)| format!("{part} of {all}");
-        let percent = |bound: f64| match totals.absolute_time_errors[..] {
-            [] => "-".into(),
-            _ => format!("{:.0} %", totals.percent_of_times_within(bound)),
-        };
-        let cells = [
-            name.to_owned(),
-            totals.absolute_time_errors.len().to_string(),
-            percent(0.025),
-            percent(0.05),
-            percent_text(totals.median_error_percent()),
-            of(totals.matched_decisions),
-            totals.matched_by_kind.map(of).join(" | "),
-            of(totals.unreported_and_all_moves),
-            of(totals.matched_schedules),
-            totals.fitted_constants.to_string(),
-        ];
-        cells.join(" | ")
-    };
-    let linked = |paper: &PaperResults| {
-        let name = format!("[{0}]({0}.md)", paper.paper);
-        row(&name, &ReproductionTotals::from_papers([paper]))
-    };
-    let all = row("all", &ReproductionTotals::from_papers(papers));
-    let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | fitted";
-    push_table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
 /// Appends the numbers of claims that hold in the simulation, grouped by whether the published numbers confirm them.
@@ -299,7 +271,7 @@ fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
         "\n## 3. What was fitted\n\n{} constants and options were fitted; the last column of the table on times and decisions counts them by paper. A constant that several papers share counts once in the sum.\nSome constants switch off a part of the model, or stand for something that is not modelled:\n\n",
-        ReproductionTotals::from_papers(papers).fitted_constants
+        Residuals::of(papers).fitted_constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
         let name = application_name(paper.paper);
@@ -320,8 +292,7 @@ fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
         let cells = paper.cells.iter();
         let errors = cells.filter(|cell| cell.in_sample == in_sample);
         let errors: Vec<f64> = errors.map(|cell| cell.error.abs()).collect();
-        let middle = median(errors.iter().copied()).map(|middle| 100.0 * middle);
-        let middle = percent_text(middle);
+        let middle = percent_text(median(errors.iter().copied()));
         format!("{} | {middle}", errors.len())
     };
     let rows = papers.iter().filter(|paper| !paper.cells.is_empty());
@@ -356,9 +327,9 @@ fn push_predictions_section(text: &mut String) {
     *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in all calls whose inputs were stored, and gives the same makespan in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
 }
 
-/// Formats a percentage with two decimals; `None` becomes a dash.
-fn percent_text(percent: Option<f64>) -> String {
-    percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
+/// Formats a fraction as a percentage with two decimals; `None` becomes a dash.
+pub(super) fn percent_text(fraction: Option<f64>) -> String {
+    fraction.map_or("-".into(), |fraction| format!("{:.2} %", 100.0 * fraction))
 }
 
 /// Formats a remark as a cell of a table; `None` becomes an empty cell.

@@ -24,6 +24,7 @@ use super::{
         expand_list_values,
     },
     policy_check::ClaimOutcome,
+    residuals::{Difference, reproduced_only_by},
     runs::{PaperCase, Runs, scenario_of_config},
     unreported::{UnreportedMoves, count_unreported_moves},
 };
@@ -91,6 +92,8 @@ impl PaperResults {
 pub struct Reproduction {
     /// Results of each requested paper.
     pub papers: Vec<PaperResults>,
+    /// Results of the same papers without changed settings; empty if no settings were changed.
+    pub shipped: Vec<PaperResults>,
 }
 
 impl Reproduction {
@@ -100,6 +103,16 @@ impl Reproduction {
             .iter()
             .flat_map(|paper| &paper.cells)
             .all(|cell| cell.is_explained)
+    }
+
+    /// Lists what is reproduced without the changed settings and not with them.
+    pub fn lost(&self) -> Vec<Difference> {
+        reproduced_only_by(&self.shipped, &self.papers)
+    }
+
+    /// Lists what is reproduced with the changed settings and not without them.
+    pub fn gained(&self) -> Vec<Difference> {
+        reproduced_only_by(&self.papers, &self.shipped)
     }
 }
 
@@ -125,11 +138,20 @@ pub fn reproduce_with_changes(
     } else {
         vec![super::find_paper(name)?]
     };
-    let papers = wanted
-        .into_par_iter()
-        .map(|paper| reproduce_one_paper(paper, changes, progress))
-        .collect::<Result<_, _>>()?;
-    Ok(Reproduction { papers })
+    let reproduce_all = |changes: &Changes| -> Result<Vec<PaperResults>, Error> {
+        let all = wanted.par_iter();
+        all.map(|paper| reproduce_one_paper(paper, changes, progress))
+            .collect()
+    };
+    let usual = Changes::default();
+    let mut shipped = Vec::new();
+    if *changes != usual {
+        shipped = reproduce_all(&usual)?;
+    }
+    Ok(Reproduction {
+        papers: reproduce_all(changes)?,
+        shipped,
+    })
 }
 
 fn reproduce_one_paper(

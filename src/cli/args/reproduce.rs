@@ -24,9 +24,13 @@ pub(crate) struct ReproduceArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) cases: Option<PathBuf>,
     /// Set any key of the experiments in every run of the papers; `NAME:KEY` is a key of one experiment, `platform:KEY` one of the
-    /// platforms. Settings in which the runs of a table differ keep their values
+    /// platforms. Settings in which the runs of a table differ keep their values. The residuals of the papers as they ship are printed,
+    /// too, and what the changes lose and gain
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, conflicts_with = "out")]
     pub(crate) settings: Vec<(String, String)>,
+    /// Replace the built-in platform of the same name by the platform of this file (JSON) in every run of the papers; can be repeated
+    #[arg(long = "platform", value_name = "FILE", conflicts_with = "out")]
+    pub(crate) platforms: Vec<PathBuf>,
     /// Also write a Markdown page, a CSV table and figures for each paper into this folder; with `--figure`, write only the
     /// figure [default: here]
     #[arg(long, value_name = "DIR")]

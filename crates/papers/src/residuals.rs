@@ -1,0 +1,254 @@
+//! Residuals: how near the simulated results of papers are to the published ones, and which results another reading of the papers
+//! loses and gains.
+//!
+//! ```text
+//! error     = simulated / published - 1
+//! log error = |ln(simulated / published)|
+//! ```
+//! The score of a reading is the mean log error of all times of all papers, together with the share of the times within 0.25 %. A
+//! count within one bound is no score: it rewards a reading that carries one more time over the bound, however far it moves the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{
+    cells::{CellResult, median},
+    decisions::{DecisionKind, Verdict},
+    effects::{ERROR_BOUNDS, Effect},
+    markdown::{push_table, put},
+    readme::percent_text,
+    reproduce::{PaperResults, Reproduction},
+};
+
+/// Relative errors (fractions) up to which times are counted.
+pub const TIME_BOUNDS: [f64; 5] = [0.001, 0.0025, 0.01, 0.025, 0.05];
+
+/// Numbers of reproduced results of one paper, or of several papers together. A pair of numbers has the results that match, then all
+/// results that can be checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Residuals {
+    /// Name of the paper, or `all`.
+    pub paper: String,
+    /// Number of published times in tables.
+    pub cells: usize,
+    /// Numbers of these times that are simulated within 0.1, 0.25, 1, 2.5 and 5 %.
+    pub cells_within: [usize; TIME_BOUNDS.len()],
+    /// Median of the absolute relative errors of the times, as a fraction; `None` if there are no times.
+    pub median_error: Option<f64>,
+    /// Mean of the absolute log errors of the times; `None` if there are no times.
+    pub mean_log_error: Option<f64>,
+    /// Number of effects (overheads and gains) in tables.
+    pub effects: usize,
+    /// Numbers of effects that are simulated within 10, 25 and 50 %.
+    pub effects_within: [usize; ERROR_BOUNDS.len()],
+    /// Number of effects whose simulated value has the sign of the published value.
+    pub right_signs: usize,
+    /// Published decisions.
+    pub decisions: [usize; 2],
+    /// Published decisions by kind.
+    pub decisions_by_kind: BTreeMap<&'static str, [usize; 2]>,
+    /// Published schedules of rescheduling calls.
+    pub call_schedules: [usize; 2],
+    /// Moves in the runs whose migrations the papers report: first those that the papers do not report, then all.
+    pub unreported_moves: [usize; 2],
+    /// Number of fitted constants; a constant that several of the papers share counts once.
+    pub fitted_constants: usize,
+}
+
+impl Residuals {
+    pub(super) fn of<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
+        let papers: Vec<&PaperResults> = papers.into_iter().collect();
+        let cells = || papers.iter().flat_map(|paper| cells_in_tables(paper));
+        let log_errors = cells().map(|cell| (cell.simulated_s / cell.published_s).ln().abs());
+        let effects = || papers.iter().flat_map(|paper| &paper.effects);
+        let decisions = || papers.iter().flat_map(|paper| &paper.decisions);
+        let of_kind = |kind| {
+            let those = decisions().filter(move |one| one.kind == kind);
+            (kind.name(), matching(those.map(|one| one.verdict)))
+        };
+        let schedules = papers.iter().flat_map(|paper| &paper.call_schedules);
+        let unreported = || papers.iter().flat_map(|paper| &paper.unreported);
+        let moves = unreported().map(|run| run.moves).sum();
+        let constants = papers.iter().flat_map(|paper| &paper.constants);
+        let is_counted_there = |shared: &String| papers.iter().any(|one| one.paper == shared);
+        let count = cells().count();
+        Self {
+            paper: match papers[..] {
+                [one] => one.paper.to_owned(),
+                _ => "all".to_owned(),
+            },
+            cells: count,
+            cells_within: TIME_BOUNDS
+                .map(|bound| cells().filter(|cell| cell.error.abs() <= bound).count()),
+            median_error: median(cells().map(|cell| cell.error.abs())),
+            mean_log_error: (count > 0).then(|| log_errors.sum::<f64>() / count as f64),
+            effects: effects().count(),
+            effects_within: ERROR_BOUNDS
+                .map(|bound| effects().filter(|one| one.is_error_within(bound)).count()),
+            right_signs: effects().filter(|one| one.has_sign).count(),
+            decisions: matching(decisions().map(|one| one.verdict)),
+            decisions_by_kind: DecisionKind::ALL.map(of_kind).into(),
+            call_schedules: matching(schedules.map(|one| one.verdict)),
+            unreported_moves: [
+                moves - unreported().map(|run| run.reported).sum::<usize>(),
+                moves,
+            ],
+            fitted_constants: constants
+                .filter(|one| !one.shared_with.iter().any(is_counted_there))
+                .count(),
+        }
+    }
+}
+
+/// Counts the reproduced results of each paper, and of all together if there are several.
+pub fn residuals(papers: &[PaperResults]) -> Vec<Residuals> {
+    let all = (papers.len() > 1).then(|| Residuals::of(papers));
+    let each = papers.iter().map(|paper| Residuals::of([paper]));
+    each.chain(all).collect()
+}
+
+fn cells_in_tables(paper: &PaperResults) -> impl Iterator<Item = &CellResult> {
+    paper.cells.iter().filter(|cell| !cell.in_figure)
+}
+
+/// Counts the verdicts that are a match, and those that are not [`Verdict::NotCheckable`].
+pub(super) fn matching(verdicts: impl Iterator<Item = Verdict>) -> [usize; 2] {
+    verdicts.fold([0, 0], |[matching, checkable], verdict| {
+        [
+            matching + usize::from(verdict == Verdict::Match),
+            checkable + usize::from(verdict != Verdict::NotCheckable),
+        ]
+    })
+}
+
+/// Results of one kind that one reading of the papers reproduces and another does not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Kind of the results, such as `cells within 0.25 %`.
+    pub what: &'static str,
+    /// Identifiers of the results in the facts of the papers.
+    pub ids: Vec<String>,
+}
+
+/// Lists what `papers` reproduce and `others`, the same papers in another reading, do not.
+pub(super) fn reproduced_only_by(
+    papers: &[PaperResults],
+    others: &[PaperResults],
+) -> Vec<Difference> {
+    let pairs = reproduced(papers).into_iter().zip(reproduced(others));
+    let lists = pairs.map(|((what, here), (_, there))| Difference {
+        what,
+        ids: here.difference(&there).map(|&id| id.to_owned()).collect(),
+    });
+    lists.filter(|one| !one.ids.is_empty()).collect()
+}
+
+type Ids<'p> = BTreeSet<&'p str>;
+
+fn reproduced(papers: &[PaperResults]) -> [(&'static str, Ids<'_>); 6] {
+    let cells = |bound: f64| -> Ids<'_> {
+        let cells = papers.iter().flat_map(cells_in_tables);
+        let near = cells.filter(|cell| cell.error.abs() <= bound);
+        near.map(|cell| cell.id.as_str()).collect()
+    };
+    let effects = |is_right: fn(&Effect) -> bool| -> Ids<'_> {
+        let effects = papers.iter().flat_map(|paper| &paper.effects);
+        let right = effects.filter(|one| is_right(one));
+        right.map(|one| one.id.as_str()).collect()
+    };
+    let decisions = papers.iter().flat_map(|paper| &paper.decisions);
+    let decisions = decisions.filter(|one| one.verdict == Verdict::Match);
+    let schedules = papers.iter().flat_map(|paper| &paper.call_schedules);
+    let schedules = schedules.filter(|one| one.verdict == Verdict::Match);
+    [
+        ("cells within 0.25 %", cells(0.0025)),
+        ("cells within 2.5 %", cells(0.025)),
+        (
+            "effects within 25 %",
+            effects(|one| one.is_error_within(0.25)),
+        ),
+        ("effects with the right sign", effects(|one| one.has_sign)),
+        ("decisions", decisions.map(|one| one.id.as_str()).collect()),
+        (
+            "call schedules",
+            schedules.map(|one| one.id.as_str()).collect(),
+        ),
+    ]
+}
+
+/// Appends the tables of the residuals: `rows` are names with their residuals.
+pub(super) fn push_residuals(text: &mut String, rows: &[(String, Residuals)]) {
+    let of = |[part, all]: [usize; 2]| format!("{part} of {all}");
+    let timed = rows.iter().filter(|(_, one)| one.cells > 0);
+    let times = timed.map(|(name, one)| {
+        let within = one
+            .cells_within
+            .map(|count| format!("{count} ({:.0} %)", 100.0 * count as f64 / one.cells as f64));
+        let means = [one.median_error, one.mean_log_error].map(percent_text);
+        format!(
+            "{name} | {} | {} | {}",
+            one.cells,
+            within.join(" | "),
+            means.join(" | ")
+        )
+    });
+    let bounds = TIME_BOUNDS.map(|bound| format!("within {} %", 100.0 * bound));
+    let columns = format!(
+        "paper | cells | {} | median error | mean log error",
+        bounds.join(" | ")
+    );
+    push_table(text, &columns, times);
+    let results = rows.iter().map(|(name, one)| {
+        let effects = one.effects_within.map(|count| count.to_string());
+        let kinds = DecisionKind::ALL.map(|kind| of(one.decisions_by_kind[kind.name()]));
+        let decisions = [of(one.decisions), kinds.join(" | "), of(one.call_schedules)].join(" | ");
+        format!(
+            "{name} | {} | {} | {} | {decisions} | {} | {}",
+            one.effects,
+            effects.join(" | "),
+            one.right_signs,
+            of(one.unreported_moves),
+            one.fitted_constants
+        )
+    });
+    let bounds = ERROR_BOUNDS.map(|bound| format!("within {:.0} %", 100.0 * bound));
+    let columns = format!(
+        "paper | effects | {} | right sign | decisions | {} | call schedules | moves not reported | fitted",
+        bounds.join(" | "),
+        DecisionKind::ALL.map(DecisionKind::name).join(" | ")
+    );
+    push_table(text, &columns, results);
+}
+
+/// Appends the residuals of all papers of a reproduction. If settings were changed, the residuals of the papers as they ship follow,
+/// and what the changes lose and gain.
+pub(super) fn push_all_residuals(text: &mut String, reproduction: &Reproduction) {
+    let Reproduction { papers, shipped } = reproduction;
+    let row = |one: Residuals| (one.paper.clone(), one);
+    let mut rows: Vec<_> = residuals(papers).into_iter().map(row).collect();
+    let usual = residuals(shipped).into_iter();
+    rows.extend(usual.map(|one| (format!("{} as shipped", one.paper), one)));
+    push_residuals(text, &rows);
+    for (head, list) in [
+        ("Lost", reproduction.lost()),
+        ("Gained", reproduction.gained()),
+    ] {
+        if !shipped.is_empty() {
+            put!(
+                text,
+                "\n{head} against what ships:{}\n",
+                if list.is_empty() { " nothing" } else { "" }
+            );
+        }
+        for one in list {
+            put!(
+                text,
+                "- {} ({}): {}\n",
+                one.what,
+                one.ids.len(),
+                one.ids.join(", ")
+            );
+        }
+    }
+}
