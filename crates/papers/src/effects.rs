@@ -12,7 +12,8 @@
 //! - *Constant* uses one overhead and one gain for a whole paper, in seconds or as a share of `T_i`. Each is chosen so that it is
 //!   within 25 % of as many published effects as possible.
 //! - *Constants of columns* uses such constants for each column of a table, for example for one interval α. This is the best
-//!   prediction that a reader of the tables can make without a model.
+//!   prediction that a reader of the tables can make without a model. It is counted in two ways: with constants chosen from all rows of
+//!   the column, and for each row with the constant that the other rows of its column determine.
 
 use std::collections::BTreeSet;
 
@@ -167,6 +168,11 @@ pub struct EffectCounts {
     pub constant_within: [usize; 3],
     /// Number of effects that the best constant of their column predicts within 25 %.
     pub columns_within: usize,
+    /// Number of effects that the best constant of the other effects in their column predicts within 25 %.
+    pub columns_held_out: usize,
+    /// Median of the absolute relative errors of the times that these constants predict from the published times of scenario i, as a
+    /// fraction. `None` if there are no effects.
+    pub held_out_time_error: Option<f64>,
     /// Number of columns of the tables, each of which has one best constant.
     pub columns: usize,
     /// Number of simulated times of scenarios ii and iii that are within 2.5 % of the published times.
@@ -209,21 +215,30 @@ struct PredictedEffect {
     by_constant: [bool; 3],
     /// Whether the best constant of the column predicts the effect within 25 %.
     by_column: bool,
+    /// The same for the best constant of the other effects in the column.
+    by_others: bool,
+    /// Absolute relative error of the time that this constant predicts.
+    time_error: f64,
 }
 
 impl PredictedEffect {
     /// `of_kind` has all effects of the same kind in the paper.
     fn new(effect: &Effect, of_kind: &[&Effect]) -> Self {
         let constant = ConstantEffect::best_prediction_for(of_kind);
-        let column = of_kind
-            .iter()
-            .copied()
-            .filter(|one| one.column == effect.column);
-        let of_column = ConstantEffect::best_prediction_for(&column.collect::<Vec<_>>());
+        let column = of_kind.iter().copied();
+        let mut column: Vec<&Effect> = column.filter(|one| one.column == effect.column).collect();
+        let of_column = ConstantEffect::best_prediction_for(&column);
+        column.retain(|one| one.id != effect.id);
+        let of_others = ConstantEffect::best_prediction_for(&column);
+        let missed_s = of_others.prediction_s(effect) - effect.published_s;
+        let sign = if effect.effect == OVERHEAD { 1.0 } else { -1.0 };
+        let published_time_s = effect.alone_s + sign * effect.published_s;
         Self {
             effect: effect.clone(),
             by_constant: ERROR_BOUNDS.map(|bound| constant.predicts_within(effect, bound)),
             by_column: of_column.predicts_within(effect, ERROR_BOUNDS[CONSTANT_BOUND]),
+            by_others: of_others.predicts_within(effect, ERROR_BOUNDS[CONSTANT_BOUND]),
+            time_error: (missed_s / published_time_s).abs(),
         }
     }
 }
@@ -274,12 +289,16 @@ impl ConstantEffect {
     }
 
     fn predicts_within(self, effect: &Effect, bound: f64) -> bool {
-        let value = match self {
+        relative_error(self.prediction_s(effect), effect.published_s)
+            .is_some_and(|error| error.abs() <= bound + ROUNDING)
+    }
+
+    /// Returns the predicted effect \[s\].
+    fn prediction_s(self, effect: &Effect) -> f64 {
+        match self {
             Self::Seconds(value) => value,
             Self::ShareOfScenarioI(share) => share * effect.alone_s,
-        };
-        relative_error(value, effect.published_s)
-            .is_some_and(|error| error.abs() <= bound + ROUNDING)
+        }
     }
 }
 
@@ -309,6 +328,8 @@ impl EffectCounts {
             right_sign: count(&|row| row.effect.has_sign),
             constant_within: [0, 1, 2].map(|at| count(&|row| row.by_constant[at])),
             columns_within: count(&|row| row.by_column),
+            columns_held_out: count(&|row| row.by_others),
+            held_out_time_error: median(rows.iter().map(|row| row.time_error)),
             columns: columns.collect::<BTreeSet<_>>().len(),
             times: count(&|row| row.effect.are_times_near[0]),
             copied_times: count(&|row| row.effect.are_times_near[1]),
