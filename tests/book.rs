@@ -768,33 +768,3 @@ fn each_run_of_the_book_has_a_folder_of_its_own() {
     }
     assert!(folders.len() > 5, "{folders:?}");
 }
-
-#[test]
-fn the_numbers_of_readme_are_those_of_the_results() {
-    let results = fs::read_to_string("results/README.md").unwrap();
-    let readme = fs::read_to_string("README.md").unwrap();
-    let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
-    let row = |start: &str| -> Vec<&str> {
-        let row = results
-            .lines()
-            .find(|line| line.starts_with(start))
-            .unwrap();
-        row.trim_matches('|').split('|').map(str::trim).collect()
-    };
-    let (effects, times) = (row("| all | both |"), row("| all | 194 |"));
-    let [within, sign, best] = [4, 7, 8].map(|column| effects[column]);
-    let [close, near] = [2, 3].map(|column| times[column].trim_end_matches(" %"));
-    for text in [
-        format!(
-            "{within} of {} | {sign} | {best} | {close} / {near} % of {} | {} |",
-            effects[2], times[1], times[5]
-        ),
-        format!(
-            "{} published calls, {} calls after which nothing moves, and {} migrations",
-            times[6], times[7], times[9]
-        ),
-        format!("but {} constants were fitted", times[12]),
-    ] {
-        assert!(readme.contains(&text), "README.md lacks: {text}");
-    }
-}

@@ -35,6 +35,7 @@ fn the_committed_results_equal_the_output_of_the_command() {
             name.display()
         );
     }
+    check_first_page(update);
     let cell = &printed["cells"][0];
     assert!(
         cell["id"].is_string()
@@ -49,6 +50,22 @@ fn the_committed_results_equal_the_output_of_the_command() {
             && !decision["simulated"].is_null()
     );
     assert!(printed["claims"][0]["verdict"].is_string());
+}
+
+/// Checks that the first page of the project has the results in short of the results' page.
+fn check_first_page(is_update: bool) {
+    let short = |text: &str| {
+        let start = text.find("- **Times**").unwrap();
+        start..start + text[start..].find("\n\n").unwrap()
+    };
+    let results = fs::read_to_string(root().join("results/README.md")).unwrap();
+    let mut page = fs::read_to_string(root().join("README.md")).unwrap();
+    let wanted = &results[short(&results)];
+    if is_update {
+        page.replace_range(short(&page), wanted);
+        fs::write(root().join("README.md"), &page).unwrap();
+    }
+    assert_eq!(&page[short(&page)], wanted, "UPDATE_RESULTS=1 renews it");
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub(super) fn run_test(test: &Test, published: Option<f64>, runs: &Runs<'_>) -> 
 }
 
 impl Measure {
-    fn of_run(self, done: &FinishedRun, scenario: Scenario) -> Value {
+    pub(super) fn of_run(self, done: &FinishedRun, scenario: Scenario) -> Value {
         let workload = done.experiment.workload.as_ref();
         let between = |a, b| json!(done.makespan(b) - done.makespan(a));
         match self {
@@ -81,6 +81,7 @@ impl Measure {
             Self::Calls => done.call_records(scenario).len().into(),
             Self::FirstMove => done.first_move().into(),
             Self::Gain => done.gain_percent().into(),
+            Self::GainTime => between(Scenario::Iii, Scenario::I),
             Self::Migrations => done.migration_count().into(),
             Self::Moves => json!(
                 done.moves()

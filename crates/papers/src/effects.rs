@@ -19,7 +19,14 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
+use super::{
+    cells::{CellResult, column_name, median, pairs_with_scenario_i},
+    claims::{mean, number},
+    facts::{Measure, TextEffect, expand_list_values},
+    runs::Runs,
+};
+use migsim_base::error::Error;
+use migsim_bsp::Scenario;
 
 /// Relative errors (fractions) for the three counts of reproduced effects.
 pub const ERROR_BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
@@ -92,6 +99,47 @@ impl Effect {
 
     pub(super) fn is_error_within(&self, bound: f64) -> bool {
         self.error.is_some_and(|error| error.abs() <= bound)
+    }
+}
+
+/// Effect that only the text of a paper gives, published and simulated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuotedEffect {
+    /// Identifier of the effect in the facts of the paper.
+    pub id: String,
+    /// Section or figure of the paper, and our reading of what the text leaves open.
+    pub place: String,
+    /// Settings of the runs.
+    pub case: String,
+    /// Quantity, which also determines the unit of both values.
+    pub measure: Measure,
+    /// Published effect.
+    pub published: f64,
+    /// Simulated effect; the mean of several runs.
+    pub simulated: f64,
+    /// Relative error of the simulated effect, as a fraction.
+    pub error: f64,
+}
+
+impl QuotedEffect {
+    /// # Errors
+    /// A run fails.
+    pub(super) fn new(quoted: &TextEffect, case: String, runs: &Runs<'_>) -> Result<Self, Error> {
+        let configs = expand_list_values(&quoted.config);
+        let values = configs.iter().map(|config| {
+            let done = runs.run_of_config(config)?;
+            Ok(number(&quoted.measure.of_run(&done, Scenario::Iii)))
+        });
+        let simulated = mean(&values.collect::<Result<Vec<_>, Error>>()?);
+        Ok(Self {
+            id: quoted.id.clone(),
+            place: quoted.place.clone(),
+            case,
+            measure: quoted.measure,
+            published: quoted.published,
+            simulated,
+            error: simulated / quoted.published - 1.0,
+        })
     }
 }
 

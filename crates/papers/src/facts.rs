@@ -22,6 +22,12 @@ pub struct Facts {
     pub figures: Vec<QuotedFigureNumber>,
     /// Statements in the text of the paper about rescheduling calls and migrations.
     pub decisions: Vec<PublishedDecision>,
+    /// Decisions that the paper does not state, but that follow from its published times.
+    #[serde(default)]
+    pub derived_decisions: Vec<PublishedDecision>,
+    /// Overheads and gains that only the text of the paper gives, without the times of a table.
+    #[serde(default)]
+    pub text_effects: Vec<TextEffect>,
     /// Lists of the supersteps after which rescheduling calls take place, as far as the paper gives them.
     pub call_schedules: Vec<CallSchedule>,
     /// Claims of the paper that can be checked in a simulation.
@@ -136,6 +142,8 @@ pub struct PublishedDecision {
     /// Destination host of each process (`p5`: `a1`); null if the paper does not give the hosts.
     #[serde(default)]
     pub nodes: Value,
+    /// How the decision follows from published times; `None` if the text states it.
+    pub derivation: Option<String>,
     /// Identifier of the claim that states the same and is checked instead; `None` if the calls of the run are compared.
     pub claim: Option<String>,
     /// What is measured instead of the calls of the run; empty if these are compared.
@@ -154,6 +162,22 @@ impl PublishedDecision {
         self.superstep_likely
             .map_or_else(|| self.superstep.clone(), Value::from)
     }
+}
+
+/// An overhead or a gain that only the text of a paper gives.
+#[derive(Clone, Debug, Deserialize)]
+pub struct TextEffect {
+    /// Identifier of the effect.
+    pub id: String,
+    /// Section or figure of the paper, and our reading of what the text leaves open.
+    pub place: String,
+    /// Measured effect: [`Measure::Gain`], [`Measure::GainTime`] or [`Measure::Overhead`]. If the settings stand for several runs, the
+    /// effect is the mean of theirs.
+    pub measure: Measure,
+    /// Settings of the runs.
+    pub config: Config,
+    /// Published effect in the unit of the measure.
+    pub published: f64,
 }
 
 /// Supersteps of the rescheduling calls that a paper lists for a run.
@@ -213,7 +237,7 @@ pub struct Measurement {
 }
 
 /// Quantity that is measured in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Supersteps of the calls of the scenario.
@@ -224,6 +248,8 @@ pub enum Measure {
     FirstMove,
     /// `100 (T_i - T_iii) / T_i`, where `T_i` and `T_iii` are the times of scenarios i and iii.
     Gain,
+    /// `T_i - T_iii` \[s\].
+    GainTime,
     /// Number of migrations in scenario iii.
     Migrations,
     /// Moves of scenario iii, each as a text.

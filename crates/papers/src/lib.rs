@@ -55,10 +55,10 @@ pub use cells::CellResult;
 pub use changes::Changes;
 pub use claim_counts::{ClaimCounts, ClaimResult};
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
-pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, effect_counts};
+pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, QuotedEffect, effect_counts};
 pub use facts::{
     CallSchedule, Claim, Config, Contradiction, Expectation, Facts, FittedConstant, Measure,
-    Measurement, PublishedDecision, QuotedFigureNumber, Summary, TableCell, Test,
+    Measurement, PublishedDecision, QuotedFigureNumber, Summary, TableCell, Test, TextEffect,
     expand_list_values,
 };
 pub use figures::{draw_figures_named, figure_names_and_descriptions};

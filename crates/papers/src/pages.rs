@@ -7,6 +7,7 @@ use super::{
     claim_counts::ClaimResult,
     decisions::{DecisionResult, Verdict},
     effects::{effect_counts, effect_text},
+    facts::Measure,
     figures::{draw_figures, figure_names},
     markdown::{escape_cell, push_table, put},
     page::ResultsFile,
@@ -181,6 +182,28 @@ fn push_effects_section(text: &mut String, paper: &PaperResults) {
     });
     let columns = "table | run | effect | published \\[s\\] | simulated \\[s\\] | error";
     push_table(text, columns, rows);
+    if paper.text_effects.is_empty() {
+        return;
+    }
+    *text += "\nThese effects stand only in the text. They are counted apart:\n";
+    let rows = paper.text_effects.iter().map(|one| {
+        let (effect, unit) = match one.measure {
+            Measure::GainTime => ("gain", "s"),
+            Measure::Overhead => ("overhead", "%"),
+            _ => ("gain", "%"),
+        };
+        let values = format!("{} {unit} | {:.2} {unit}", one.published, one.simulated);
+        let error = format!("{:+.0} %", 100.0 * one.error);
+        format!(
+            "{} | {} | {} | {effect} | {values} | {error}",
+            one.id, one.place, one.case
+        )
+    });
+    push_table(
+        text,
+        "id | place | run | effect | published | simulated | error",
+        rows,
+    );
 }
 
 fn push_times_section(text: &mut String, paper: &PaperResults) {
@@ -196,7 +219,7 @@ fn push_times_section(text: &mut String, paper: &PaperResults) {
         let mark = if one.in_sample { " *" } else { "" };
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
         let error = format!(
-            "{:+.1} %{mark} | {}",
+            "{:+.2} %{mark} | {}",
             100.0 * one.error,
             note_cell(one.note.as_ref())
         );
@@ -213,8 +236,16 @@ fn push_decisions_section(text: &mut String, paper: &PaperResults, is_brief: boo
         "The margin is the smallest |t1 - t2| among the candidates of the call, where t1 and t2 are the predicted times of a process without and with the move. If the margin is small, a small change of a constant can reverse the decision."
     };
     put!(text, "\n## Decisions\n\n{head}\n");
+    push_decision_table(text, &paper.decisions, is_brief);
+    if !paper.derived_decisions.is_empty() {
+        *text += "\n### Decisions that follow from published times\n\nThe text does not state these decisions, so they are counted apart. The remark says how they follow.\n";
+        push_decision_table(text, &paper.derived_decisions, is_brief);
+    }
+}
+
+fn push_decision_table(text: &mut String, decisions: &[DecisionResult], is_brief: bool) {
     let is_shown = |one: &&DecisionResult| !is_brief || one.verdict != Verdict::Match;
-    let rows = paper.decisions.iter().filter(is_shown).map(|one| {
+    let rows = decisions.iter().filter(is_shown).map(|one| {
         let published = escape_cell(&describe_published(&one.published));
         let runs = one.simulated.as_array().into_iter().flatten();
         let calls = runs.flat_map(|run| run.as_array().into_iter().flatten());

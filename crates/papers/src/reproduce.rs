@@ -18,7 +18,7 @@ use super::{
         DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs,
         result_of_decision_check,
     },
-    effects::{Effect, effects_in_tables},
+    effects::{Effect, QuotedEffect, effects_in_tables},
     facts::{
         Claim, Config, Contradiction, Facts, FittedConstant, PublishedDecision, TableCell,
         expand_list_values,
@@ -59,10 +59,14 @@ pub struct PaperResults {
     pub switched_off: &'static str,
     /// Effects of rescheduling (overheads and gains) in the tables of the paper, published and simulated.
     pub effects: Vec<Effect>,
+    /// Effects that only the text of the paper gives.
+    pub text_effects: Vec<QuotedEffect>,
     /// Published times in tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
     /// Published decisions, compared with simulated decisions.
     pub decisions: Vec<DecisionResult>,
+    /// Decisions that follow from published times, compared with simulated decisions. The note of each says how it follows.
+    pub derived_decisions: Vec<DecisionResult>,
     /// Published schedules of rescheduling calls, compared with simulated schedules.
     pub call_schedules: Vec<ScheduleResult>,
     /// Claims of the paper with their verdicts in the simulation.
@@ -167,12 +171,23 @@ fn reproduce_one_paper(
         .iter()
         .map(|claim| check_claim(paper, claim, &runs))
         .collect::<Result<_, _>>()?;
+    let text_effects = facts.text_effects.iter().map(|one| {
+        let case = settings_text(&one.config);
+        QuotedEffect::new(one, case, &runs)
+    });
+    let derived = facts.derived_decisions.iter().map(|one| {
+        let result = compare_decision(paper, one, &facts, &runs)?;
+        let note = one.derivation.clone();
+        Ok(DecisionResult { note, ..result })
+    });
     Ok(PaperResults {
         paper: paper.name,
         title: paper.title,
         switched_off: paper.switched_off_parts,
         effects: effects_in_tables(paper.name, &compared.cells),
         cells: compared.cells,
+        text_effects: text_effects.collect::<Result<_, Error>>()?,
+        derived_decisions: derived.collect::<Result<_, Error>>()?,
         decisions: compared.decisions,
         call_schedules: compared.call_schedules,
         claims,

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{
     cells::{CellResult, median},
-    decisions::{DecisionKind, Verdict},
+    decisions::{DecisionKind, DecisionResult, Verdict},
     effects::{ERROR_BOUNDS, Effect},
     markdown::{push_table, put},
     readme::percent_text,
@@ -44,10 +44,14 @@ pub struct Residuals {
     pub effects_within: [usize; ERROR_BOUNDS.len()],
     /// Number of effects whose simulated value has the sign of the published value.
     pub right_signs: usize,
+    /// Effects that only the texts give: first those that are simulated within 25 %, then all.
+    pub text_effects: [usize; 2],
     /// Published decisions.
     pub decisions: [usize; 2],
     /// Published decisions by kind.
     pub decisions_by_kind: BTreeMap<&'static str, [usize; 2]>,
+    /// Decisions that follow from published times.
+    pub derived_decisions: [usize; 2],
     /// Published schedules of rescheduling calls.
     pub call_schedules: [usize; 2],
     /// Moves in the runs whose migrations the papers report: first those that the papers do not report, then all.
@@ -63,6 +67,8 @@ impl Residuals {
         let log_errors = cells().map(|cell| (cell.simulated_s / cell.published_s).ln().abs());
         let effects = || papers.iter().flat_map(|paper| &paper.effects);
         let decisions = || papers.iter().flat_map(|paper| &paper.decisions);
+        let in_texts = || papers.iter().flat_map(|paper| &paper.text_effects);
+        let derived = papers.iter().flat_map(|paper| &paper.derived_decisions);
         let of_kind = |kind| {
             let those = decisions().filter(move |one| one.kind == kind);
             (kind.name(), matching(those.map(|one| one.verdict)))
@@ -87,8 +93,13 @@ impl Residuals {
             effects_within: ERROR_BOUNDS
                 .map(|bound| effects().filter(|one| one.is_error_within(bound)).count()),
             right_signs: effects().filter(|one| one.has_sign).count(),
+            text_effects: [
+                in_texts().filter(|one| one.error.abs() <= 0.25).count(),
+                in_texts().count(),
+            ],
             decisions: matching(decisions().map(|one| one.verdict)),
             decisions_by_kind: DecisionKind::ALL.map(of_kind).into(),
+            derived_decisions: matching(derived.map(|one| one.verdict)),
             call_schedules: matching(schedules.map(|one| one.verdict)),
             unreported_moves: [
                 moves - unreported().map(|run| run.reported).sum::<usize>(),
@@ -146,7 +157,7 @@ pub(super) fn reproduced_only_by(
 
 type Ids<'p> = BTreeSet<&'p str>;
 
-fn reproduced(papers: &[PaperResults]) -> [(&'static str, Ids<'_>); 6] {
+fn reproduced(papers: &[PaperResults]) -> [(&'static str, Ids<'_>); 8] {
     let cells = |bound: f64| -> Ids<'_> {
         let cells = papers.iter().flat_map(cells_in_tables);
         let near = cells.filter(|cell| cell.error.abs() <= bound);
@@ -157,8 +168,13 @@ fn reproduced(papers: &[PaperResults]) -> [(&'static str, Ids<'_>); 6] {
         let right = effects.filter(|one| is_right(one));
         right.map(|one| one.id.as_str()).collect()
     };
-    let decisions = papers.iter().flat_map(|paper| &paper.decisions);
-    let decisions = decisions.filter(|one| one.verdict == Verdict::Match);
+    let in_texts = papers.iter().flat_map(|paper| &paper.text_effects);
+    let in_texts = in_texts.filter(|one| one.error.abs() <= 0.25);
+    let decisions = |of: fn(&PaperResults) -> &Vec<DecisionResult>| -> Ids<'_> {
+        let all = papers.iter().flat_map(of);
+        let same = all.filter(|one| one.verdict == Verdict::Match);
+        same.map(|one| one.id.as_str()).collect()
+    };
     let schedules = papers.iter().flat_map(|paper| &paper.call_schedules);
     let schedules = schedules.filter(|one| one.verdict == Verdict::Match);
     [
@@ -169,7 +185,15 @@ fn reproduced(papers: &[PaperResults]) -> [(&'static str, Ids<'_>); 6] {
             effects(|one| one.is_error_within(0.25)),
         ),
         ("effects with the right sign", effects(|one| one.has_sign)),
-        ("decisions", decisions.map(|one| one.id.as_str()).collect()),
+        (
+            "effects of texts within 25 %",
+            in_texts.map(|one| one.id.as_str()).collect(),
+        ),
+        ("decisions", decisions(|paper| &paper.decisions)),
+        (
+            "decisions that follow from times",
+            decisions(|paper| &paper.derived_decisions),
+        ),
         (
             "call schedules",
             schedules.map(|one| one.id.as_str()).collect(),
@@ -180,11 +204,13 @@ fn reproduced(papers: &[PaperResults]) -> [(&'static str, Ids<'_>); 6] {
 /// Appends the tables of the residuals: `rows` are names with their residuals.
 pub(super) fn push_residuals(text: &mut String, rows: &[(String, Residuals)]) {
     let of = |[part, all]: [usize; 2]| format!("{part} of {all}");
-    let timed = rows.iter().filter(|(_, one)| one.cells > 0);
-    let times = timed.map(|(name, one)| {
+    let bounds = TIME_BOUNDS.map(|bound| format!("within {} %", 100.0 * bound));
+    let times = rows.iter().filter(|(_, one)| one.cells > 0);
+    let times = times.map(|(name, one)| {
+        let share = |count: usize| 100.0 * count as f64 / one.cells as f64;
         let within = one
             .cells_within
-            .map(|count| format!("{count} ({:.0} %)", 100.0 * count as f64 / one.cells as f64));
+            .map(|count| format!("{count} ({:.0} %)", share(count)));
         let means = [one.median_error, one.mean_log_error].map(percent_text);
         format!(
             "{name} | {} | {} | {}",
@@ -193,32 +219,55 @@ pub(super) fn push_residuals(text: &mut String, rows: &[(String, Residuals)]) {
             means.join(" | ")
         )
     });
-    let bounds = TIME_BOUNDS.map(|bound| format!("within {} %", 100.0 * bound));
-    let columns = format!(
-        "paper | cells | {} | median error | mean log error",
-        bounds.join(" | ")
+    let columns = bounds.join(" | ");
+    push_table(
+        text,
+        &format!("paper | cells | {columns} | median error | mean log error"),
+        times,
     );
-    push_table(text, &columns, times);
-    let results = rows.iter().map(|(name, one)| {
-        let effects = one.effects_within.map(|count| count.to_string());
-        let kinds = DecisionKind::ALL.map(|kind| of(one.decisions_by_kind[kind.name()]));
-        let decisions = [of(one.decisions), kinds.join(" | "), of(one.call_schedules)].join(" | ");
+    let bounds = ERROR_BOUNDS.map(|bound| format!("within {:.0} %", 100.0 * bound));
+    let effects = rows.iter().filter(|(_, one)| one.effects > 0);
+    let effects = effects.map(|(name, one)| {
+        let within = one
+            .effects_within
+            .map(|count| count.to_string())
+            .join(" | ");
+        let in_texts = of(one.text_effects);
         format!(
-            "{name} | {} | {} | {} | {decisions} | {} | {}",
-            one.effects,
-            effects.join(" | "),
-            one.right_signs,
-            of(one.unreported_moves),
+            "{name} | {} | {within} | {} | {in_texts}",
+            one.effects, one.right_signs
+        )
+    });
+    let columns = bounds.join(" | ");
+    push_table(
+        text,
+        &format!("paper | effects | {columns} | right sign | in texts, within 25 %"),
+        effects,
+    );
+    let decisions = rows.iter().map(|(name, one)| {
+        let kinds = DecisionKind::ALL.map(|kind| one.decisions_by_kind[kind.name()]);
+        let [calls, stays, stability, migrations] = kinds;
+        let counts = [
+            one.decisions,
+            calls,
+            stays,
+            stability,
+            migrations,
+            one.derived_decisions,
+            one.call_schedules,
+            one.unreported_moves,
+        ];
+        format!(
+            "{name} | {} | {}",
+            counts.map(of).join(" | "),
             one.fitted_constants
         )
     });
-    let bounds = ERROR_BOUNDS.map(|bound| format!("within {:.0} %", 100.0 * bound));
-    let columns = format!(
-        "paper | effects | {} | right sign | decisions | {} | call schedules | moves not reported | fitted",
-        bounds.join(" | "),
-        DecisionKind::ALL.map(DecisionKind::name).join(" | ")
+    push_table(
+        text,
+        "paper | decisions | calls | stays | stability | migrations | derived from times | call schedules | moves not reported | fitted",
+        decisions,
     );
-    push_table(text, &columns, results);
 }
 
 /// Appends the residuals of all papers of a reproduction. If settings were changed, the residuals of the papers as they ship follow,
