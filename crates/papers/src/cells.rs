@@ -26,8 +26,6 @@ pub struct CellResult {
     pub simulated_s: f64,
     /// Relative error of the simulated time, as a fraction: simulated time divided by published time, minus 1.
     pub error: f64,
-    /// Whether the published time was used to fit the constants of the reproduction.
-    pub in_sample: bool,
     /// Whether the simulated time is within 2.5 % of the published time, or a reason is known why it is not.
     pub is_explained: bool,
     /// Remark on the published time in the paper, and the reason why it is not reproduced; `None` if there is neither.

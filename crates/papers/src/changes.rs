@@ -6,8 +6,6 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use serde_json::Value;
-
 use migsim_base::{
     document::{Document, read_text},
     error::{Error, Problem},

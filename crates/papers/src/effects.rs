@@ -1,4 +1,4 @@
-//! Effects of rescheduling: the overhead of the calls and the gain of the moves, published and simulated, compared with three
+//! Effects of rescheduling: the overhead of the calls and the gain of the moves, published and simulated, compared with two
 //! reference predictions that need no model.
 //!
 //! ```text
@@ -9,11 +9,10 @@
 //! mostly measure the application. If the whole overhead is 1 %, a time of scenario ii within 2.5 % says little about the
 //! scheduler. The reference predictions show this:
 //! - *Copy* uses the published time of scenario i for scenarios ii and iii.
-//! - *Constant* uses one overhead and one gain for a whole paper, in seconds or as a share of `T_i`. Each is chosen so that it is
-//!   within 25 % of as many published effects as possible.
-//! - *Constants of columns* uses such constants for each column of a table, for example for one interval α. This is the best
-//!   prediction that a reader of the tables can make without a model. It is counted in two ways: with constants chosen from all rows of
-//!   the column, and for each row with the constant that the other rows of its column determine.
+//! - *Constants of columns* uses one overhead or gain for each column of a table, for example for one interval α, in seconds or as a
+//!   share of `T_i`. It is chosen so that it is within 25 % of as many published effects as possible. This is the best prediction
+//!   that a reader of the tables can make without a model. It is counted in two ways: with constants chosen from all rows of the
+//!   column, and for each row with the constant that the other rows of its column determine.
 
 use std::collections::BTreeSet;
 
@@ -212,8 +211,6 @@ pub struct EffectCounts {
     pub median_error: Option<f64>,
     /// Number of effects whose simulated value has the sign of the published value.
     pub right_sign: usize,
-    /// Numbers of effects that the best constant of their paper predicts within 10 %, 25 % and 50 %.
-    pub constant_within: [usize; 3],
     /// Number of effects that the best constant of their column predicts within 25 %.
     pub columns_within: usize,
     /// Number of effects that the best constant of the other effects in their column predicts within 25 %.
@@ -259,8 +256,6 @@ pub fn effect_counts<'e>(papers: impl IntoIterator<Item = &'e [Effect]>) -> Vec<
 
 struct PredictedEffect {
     effect: Effect,
-    /// Whether the best constant of the paper predicts the effect within each of the error bounds.
-    by_constant: [bool; 3],
     /// Whether the best constant of the column predicts the effect within 25 %.
     by_column: bool,
     /// The same for the best constant of the other effects in the column.
@@ -272,7 +267,6 @@ struct PredictedEffect {
 impl PredictedEffect {
     /// `of_kind` has all effects of the same kind in the paper.
     fn new(effect: &Effect, of_kind: &[&Effect]) -> Self {
-        let constant = ConstantEffect::best_prediction_for(of_kind);
         let column = of_kind.iter().copied();
         let mut column: Vec<&Effect> = column.filter(|one| one.column == effect.column).collect();
         let of_column = ConstantEffect::best_prediction_for(&column);
@@ -283,7 +277,6 @@ impl PredictedEffect {
         let published_time_s = effect.alone_s + sign * effect.published_s;
         Self {
             effect: effect.clone(),
-            by_constant: ERROR_BOUNDS.map(|bound| constant.predicts_within(effect, bound)),
             by_column: of_column.predicts_within(effect, ERROR_BOUNDS[CONSTANT_BOUND]),
             by_others: of_others.predicts_within(effect, ERROR_BOUNDS[CONSTANT_BOUND]),
             time_error: (missed_s / published_time_s).abs(),
@@ -374,7 +367,6 @@ impl EffectCounts {
             within: ERROR_BOUNDS.map(|bound| count(&|row| row.effect.is_error_within(bound))),
             median_error: median(errors),
             right_sign: count(&|row| row.effect.has_sign),
-            constant_within: [0, 1, 2].map(|at| count(&|row| row.by_constant[at])),
             columns_within: count(&|row| row.by_column),
             columns_held_out: count(&|row| row.by_others),
             held_out_time_error: median(rows.iter().map(|row| row.time_error)),

@@ -74,15 +74,6 @@ pub struct TableCell {
     pub note: Option<String>,
 }
 
-impl TableCell {
-    pub(super) fn scenario(&self) -> &str {
-        self.config
-            .get("scenario")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-}
-
 /// Number that the text of a paper quotes from a figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct QuotedFigureNumber {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     claims::{check_repetition, decide, largest, number, try_map, votes_and_alphas},
-    facts::{Config, TableCell},
+    facts::Config,
     runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs},
 };
 use migsim_base::error::Error;
@@ -27,7 +27,6 @@ pub(super) const PAPER: Paper = Paper {
     experiment: Some("lbm"),
     facts_json: include_str!("facts/lbm.json"),
     case_of_config,
-    is_in_sample,
     claim_checks: CLAIMS,
     switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/lbm.md"),
@@ -58,16 +57,6 @@ fn case_of_config(config: &Config) -> PaperCase {
         ("policy.migbsp.alpha", "alpha", Some(4)),
     ];
     PaperCase::from_config(experiment, config, &keys)
-}
-
-/// Returns whether a published time was used to fit constants. Two groups were not used: scenario ii of Table 1, in which the
-/// cost of a call is hidden, and scenario iii of Table 2 for α = 16.
-fn is_in_sample(cell: &TableCell) -> bool {
-    match (cell.table.as_str(), cell.scenario()) {
-        ("Table 1", "ii") => false,
-        ("Table 2", "iii") => cell.config.get("alpha").and_then(Value::as_u64) != Some(16),
-        _ => true,
-    }
 }
 
 fn run(

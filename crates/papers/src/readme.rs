@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use super::{
-    cells::median,
     claim_counts::ClaimCounts,
     decisions::{DecisionKind, Verdict},
     effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text},
@@ -39,12 +38,10 @@ If the scenarios take the times `i`, `ii` and `iii`, the *overhead* is `ii - i` 
 These pages compare effects in seconds. The columns *within* count the effects that are simulated within 10, 25 and 50 % of the published ones.
 *Right sign* counts the effects with the published sign; an effect below 5 ms counts as 0, without a sign. The columns on times count times of scenario ii in rows of overheads, and of scenario iii in rows of gains.
 
-Three baselines use no simulation:
+Two baselines use no simulation:
 
-- *Best constant*: one number replaces all overheads of a paper, and another all its gains. A number is a time or a share of scenario i,
-  whichever brings more effects within 25 %.
-- *Constant of each column*: the same with one number for each column of a published table, for example for each α (supersteps between two calls).
-  The number of these constants is in brackets. *Row left out* predicts each row with constants that are chosen from the other rows of its column.
+- *Constant of each column*: one number replaces all effects in a column of a published table, for example for each α (supersteps between two calls).
+  It is a time or a share of scenario i, whichever brings more effects within 25 %. The number of these constants is in brackets. *Row left out* predicts each row with constants that are chosen from the other rows of its column.
 - *Copied*: scenarios ii and iii get the published time of scenario i. If a time is within 2.5 % even so, it says nothing about a model.
 ";
 
@@ -209,10 +206,9 @@ pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
         let within = one.within.map(|count| count.to_string()).join(" | ");
         let middle = one.median_error.map_or(f64::NAN, |middle| 100.0 * middle);
         format!(
-            "{name} | {effect} | {} | {within} | {middle:.0} % | {} | {} | {} | {} ({}) | {} | {}",
+            "{name} | {effect} | {} | {within} | {middle:.0} % | {} | {} | {} ({}) | {} | {}",
             one.rows,
             one.right_sign,
-            one.constant_within[1],
             one.columns_within,
             one.columns_held_out,
             one.columns,
@@ -224,7 +220,7 @@ pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
         .map(|bound| format!("within {:.0} %", 100.0 * bound))
         .join(" | ");
     let columns = format!(
-        "paper and table | effect | rows | {bounds} | median error | right sign | best constant: within 25 % | constant of each column: within 25 % | row left out: within 25 % (constants) | times within 2.5 % | copied: times within 2.5 %"
+        "paper and table | effect | rows | {bounds} | median error | right sign | constant of each column: within 25 % | row left out: within 25 % (constants) | times within 2.5 % | copied: times within 2.5 %"
     );
     push_table(text, &columns, rows);
 }
@@ -332,8 +328,7 @@ fn ids_of_missed_results(paper: &PaperResults) -> String {
     }
 }
 
-/// Appends the number of fitted constants, the parts of the model that are switched off for each paper, and the published times
-/// to which constants were fitted.
+/// Appends the number of fitted constants, and the parts of the model that are switched off for each paper.
 fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
@@ -347,30 +342,6 @@ fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
         put!(text, "- **{name}**: {}.\n", paper.switched_off);
     }
     *text += DOUBT;
-    let in_figures = papers.iter().filter_map(|paper| {
-        let count = paper.cells.iter().filter(|cell| cell.in_figure).count();
-        (count > 0).then(|| format!("{count} of {}", paper.paper))
-    });
-    let in_figures: Vec<String> = in_figures.collect();
-    put!(
-        text,
-        "\n*In sample* are the times to which a constant was fitted; all other times are *out of sample*. But options were chosen with knowledge of all times.\nThe counts include the times that texts quote from figures: {}.\n",
-        in_figures.join(", ")
-    );
-    let part = |paper: &PaperResults, in_sample: bool| {
-        let cells = paper.cells.iter();
-        let errors = cells.filter(|cell| cell.in_sample == in_sample);
-        let errors: Vec<f64> = errors.map(|cell| cell.error.abs()).collect();
-        let middle = percent_text(median(errors.iter().copied()));
-        format!("{} | {middle}", errors.len())
-    };
-    let rows = papers.iter().filter(|paper| !paper.cells.is_empty());
-    let rows = rows.map(|paper| {
-        let parts = [part(paper, true), part(paper, false)].join(" | ");
-        format!("{} | {parts}", paper.paper)
-    });
-    let columns = "paper | in sample | median error | out of sample | median error";
-    push_table(text, columns, rows);
 }
 
 /// Appends the number of values that no paper states and that matter: the fitted ones, and those that the last audit found.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{
     calls::{Calls, PaperMove, calls_of_scenario},
     changes::{Changes, experiment_document},
-    facts::{Claim, Config, TableCell},
+    facts::{Claim, Config},
     policy_check::ClaimOutcome,
 };
 use migsim_base::{error::Error, units::HostId};
@@ -38,8 +38,6 @@ pub struct Paper {
     pub facts_json: &'static str,
     /// Function that returns the run whose settings are given in a fact of the paper.
     pub case_of_config: fn(&Config) -> PaperCase,
-    /// Function that returns whether a published time was used to fit the constants.
-    pub is_in_sample: fn(&TableCell) -> bool,
     /// Checks of those claims that the facts cannot describe: the identifier of each claim, and a function.
     pub claim_checks: &'static [(&'static str, ClaimCheck)],
     /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown). The page of the

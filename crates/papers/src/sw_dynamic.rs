@@ -40,7 +40,6 @@ pub(super) const PAPER: Paper = Paper {
     experiment: Some("sw-dynamic"),
     facts_json: include_str!("facts/sw-dynamic.json"),
     case_of_config,
-    is_in_sample: |_| true,
     claim_checks: CLAIMS,
     switched_off_parts: SWITCHED_OFF,
     notes: include_str!("notes/sw-dynamic.md"),

@@ -14,7 +14,6 @@ pub(super) const PAPER: Paper = Paper {
     experiment: None,
     facts_json: include_str!("facts/wsppd2007.json"),
     case_of_config: |_| PaperCase::new(""),
-    is_in_sample: |_| false,
     claim_checks: CLAIMS,
     switched_off_parts: "",
     notes: NOTES,

@@ -154,7 +154,7 @@ pub(super) enum Command {
             migsim reproduce lu --figure times --style width=85mm,font-size=9pt\n  \
             migsim reproduce one-reading\n  \
             migsim reproduce lbm --set policy.migbsp.floor=one\n\n\
-            Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]
+            Exit code 1 if a cell is more than 2.5 % away without a recorded reason and no setting is changed.")]
     Reproduce(ReproduceArguments),
     /// Convert applications to traces: text files with the computation and messages of each process in each superstep
     #[command(subcommand)]
