@@ -63,6 +63,7 @@ const PAPER_PLATFORMS: [&str; 9] = [
     "sw-dynamic-t100",
     "sw-dynamic-t25",
     "sw-dynamic-t75",
+    "sw-irregular",
     "ufrgs",
     "ufrgs-as-printed",
     "ufrgs-sw",

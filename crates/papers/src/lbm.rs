@@ -17,7 +17,7 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
 const SWITCHED_OFF: &str = "No part of the model is switched off. But the simulation cannot reproduce the overheads of Table 1: a call \
-overlaps the next superstep, and in this test a superstep (1.01 s) is longer than a call (0.99 s). So all 21 overheads of Table 1 are \
+overlaps the next superstep, and in this test a superstep (1.01 s) is longer than a call (1.00 s). So all 21 overheads of Table 1 are \
 simulated as exactly 0 s, where the paper publishes 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii still count as \
 reproduced, since these overheads are at most 1.4 % of them";
 

@@ -63,7 +63,7 @@ const SIGNS: &str = "
 - **Dynamic Smith-Waterman.** The four gains with 10 and 25 processes are computed from published times of scenario i that are longer than the simulated ones. These published times are also longer than those of the
   paper on irregular Smith-Waterman for the same runs (entry swd-x09 of section 5). With 50 processes and α = 16, processes p49 and p50 stay on the slow cluster D. [Its page](sw-dynamic.md) has the details.
 - **The three other effects** are at most 0.14 s and are simulated as 0. With α = 16 no call comes in 10 supersteps, so all scenarios are equal (lbm-x02, lbm-x09).
-  In irregular Smith-Waterman of size 10x10 with α = 16, the superstep of the only call is longer than 0.99 s, so the call costs nothing (section 3).
+  In irregular Smith-Waterman of size 10x10 with α = 16, the superstep of the only call is longer than 1.00 s, so the call costs nothing (section 3).
 ";
 
 const DOUBT: &str = "

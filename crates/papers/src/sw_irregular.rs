@@ -16,9 +16,9 @@ use super::{
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-const SWITCHED_OFF: &str = "Two parts are switched off: the contention between the two directions of a link, and the transfer of the \
-memory in t2, the predicted time after a move. Corisco has 1.2 GHz instead of the 1.0 GHz of the paper's figure. A call in a superstep of \
-duration T costs max(0, 0.99 s - T), where 0.99 s is fitted. This cost stands for the scheduling computation and for messages whose size \
+const SWITCHED_OFF: &str = "The transfer of the memory in t2, the predicted time after a move, is switched off. Every link carries the 99.6 \
+MB/s that fit the Lattice Boltzmann paper, although the text says Fast Ethernet for three clusters. Corisco has 1.2 GHz instead of the 1.0 GHz \
+of the paper's figure. A call in a superstep of duration T costs max(0, 1.00 s - T), where 1.00 s is fitted. This cost stands for the scheduling computation and for messages whose size \
 the text does not give";
 
 pub(super) const PAPER: Paper = Paper {

@@ -38,6 +38,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../../platforms/ufrgs-as-printed.json"),
     ),
     (
+        "sw-irregular.json",
+        include_str!("../../../platforms/sw-irregular.json"),
+    ),
+    (
         "ufrgs-sw.json",
         include_str!("../../../platforms/ufrgs-sw.json"),
     ),
