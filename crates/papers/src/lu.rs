@@ -17,8 +17,8 @@ use migsim_base::{
 use migsim_bsp::Scenario;
 
 const SWITCHED_OFF: &str = "The sizes of messages are switched off: an element has 0 bytes, so that only latencies count. The transfer of \
-the memory in t2, the predicted time after a move, is switched off, too. A call costs a fitted 80 ms plus 0.25 ms for each process, so the \
-13 calls of order 2000 on 50 processes cost 1203 ms. The messages that the paper describes would cost only 3.4 ms in all if they \
+the memory in t2, the predicted time after a move, is switched off, too. A call costs a fitted 76 ms plus 0.3 ms for each process, so the \
+13 calls of order 2000 on 50 processes cost 1183 ms. The messages that the paper describes would cost only 3.4 ms in all if they \
 overlap, and 17.4 ms one after the other. The fitted cost also stands for work that the text does not quantify, such as the computation of \
 the metrics. A later program of the authors runs on a network whose latencies are about 700 times longer; there, such messages cost 0.33 s for \
 each call of 60 processes, more than the fitted cost";
