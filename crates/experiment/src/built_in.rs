@@ -56,7 +56,7 @@ pub const COMMON_RULES: &str = "common-rules";
 
 /// Names of the built-in platforms that the experiments of the papers use, without `.json`. The list is a constant because
 /// deriving it from all experiments would take a tenth of the time of a short run.
-const PAPER_PLATFORMS: [&str; 9] = [
+const PAPER_PLATFORMS: [&str; 10] = [
     "lbm",
     "sw-dynamic",
     "sw-dynamic-t10",
