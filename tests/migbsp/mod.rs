@@ -18,10 +18,10 @@ use migsim::{
     policy::{
         Decision, ExternalLoad, Measures, MigBsp, MigBspConfig, Policy, Traffic, View,
         migbsp::{
-            AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest,
-            Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
-            IdleSuperstep, MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall,
-            SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
+            Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest,
+            Floor, FreeHost, Heuristic, Horizon, IdleAgeing, 
+            MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall,
+            SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
         },
     },
     random::{Stream, StreamPurpose},

@@ -28,29 +28,9 @@ fn a_host_without_memory_is_no_destination() {
     world.compute(&[1.0, 0.0]);
     world.memory = vec![bytes(1000.0); 2];
     world.platform.hosts[2].memory = Some(bytes(2000.0));
-    let config = || MigBspConfig {
-        host_load: HostLoad::External,
-        ..default()
-    };
-    assert_eq!(moves(&world.first_call(config())), [(0, 2)]);
+    assert_eq!(moves(&world.first_call(default())), [(0, 2)]);
     world.platform.hosts[2].memory = Some(bytes(1999.0));
-    assert_eq!(moves(&world.first_call(config())), [(0, 3)]);
-}
-
-#[test]
-fn the_load_of_a_host_includes_its_processes_or_not() {
-    // A host of 4 GHz has a process, one of 3 GHz has none: 4/2 < 3.
-    let with = |host_load| {
-        let mut world = World::new(&[&[1e9], &[4e9, 3e9]], &[0, 1]);
-        world.compute(&[1.0, 0.0]);
-        let config = MigBspConfig {
-            host_load,
-            ..default()
-        };
-        moves(&world.first_call(config))
-    };
-    assert_eq!(with(HostLoad::External), [(0, 1)]);
-    assert_eq!(with(HostLoad::WithProcesses), [(0, 2)]);
+    assert_eq!(moves(&world.first_call(default())), [(0, 3)]);
 }
 
 #[test]
@@ -76,58 +56,19 @@ fn which_hosts_are_free_is_an_option() {
 }
 
 #[test]
-fn a_group_goes_where_it_has_room() {
-    // Cluster a has three processes at 1 GHz. Cluster b, the fastest, has one free host of two. Cluster c has three free hosts of three; d
-    // has, too, but is slower.
-    let with = |full_cluster, free_on_c| {
-        let clusters: [&[f64]; 4] = [&[1e9; 3], &[4e9; 2], &[3e9; 3], &[2e9; 3]];
-        let mut placement = vec![0, 1, 2, 3];
-        placement.extend((free_on_c..3).map(|host| 5 + host));
-        let mut world = World::new(&clusters, &placement);
-        let config = MigBspConfig {
-            full_cluster,
-            free_host: FreeHost::Unmapped,
-            ..default()
-        };
-        // Processes on b and c gain nothing on other clusters.
-        let mut times = vec![1.0; 3];
-        times.resize(placement.len(), 0.1);
-        world.compute(&times);
-        moves(&world.first_call(config))
-    };
-    assert_eq!(with(FullCluster::NextBest, 3), [(0, 4), (1, 5), (2, 6)]);
-    assert_eq!(with(FullCluster::NextForGroup, 3), [(0, 5), (1, 6), (2, 7)]);
-    assert_eq!(
-        with(FullCluster::NextForGroup, 2),
-        [(0, 8), (1, 9), (2, 10)]
-    );
-    assert_eq!(with(FullCluster::Stay, 2), [(0, 4)]);
-}
-
-#[test]
-fn a_candidate_of_a_full_cluster_stays_or_tries_the_next_best() {
+fn a_candidate_of_a_full_cluster_stays() {
     // Cluster c is best, but its host is taken; b is next.
-    let with = |full_cluster| {
-        let mut world = World::new(&[&[1e9], &[2e9], &[4e9]], &[0, 2]);
-        world.compute(&[1.0, 0.0]);
-        let config = MigBspConfig {
-            full_cluster,
-            free_host: FreeHost::Unmapped,
-            ..default()
-        };
-        let decision = world.first_call(config);
-        let candidate = &decision.candidates[0];
-        (
-            moves(&decision),
-            candidate.to_cluster.0,
-            candidate.reason.clone(),
-        )
+    let mut world = World::new(&[&[1e9], &[2e9], &[4e9]], &[0, 2]);
+    world.compute(&[1.0, 0.0]);
+    let config = MigBspConfig {
+        free_host: FreeHost::Unmapped,
+        ..default()
     };
-    let (stays, cluster, reason) = with(FullCluster::Stay);
-    assert_eq!((stays, cluster), (vec![], 2));
-    assert_eq!(reason, "no host of the cluster is free for the process");
-    let (goes, cluster, _) = with(FullCluster::NextBest);
-    assert_eq!((goes, cluster), (vec![(0, 1)], 1));
+    let decision = world.first_call(config);
+    let candidate = &decision.candidates[0];
+    assert_eq!((moves(&decision), candidate.to_cluster.0), (vec![], 2));
+    let reason = "no host of the cluster is free for the process";
+    assert_eq!(candidate.reason, reason);
 }
 
 #[test]

@@ -97,7 +97,6 @@ fn options(dice: &mut Dice) -> Vec<(&'static str, Value)> {
         ("index_form", &[json!("of-best"), json!("gain-over-source")]),
         ("floor", &[json!("one"), json!("initial")]),
         ("x", &[json!(0.5), json!(0.68), json!(0.9)]),
-        ("full_cluster", &[json!("stay"), json!("next-best")]),
         ("viability_cost", &[json!("0 s"), json!("2 ms")]),
     ];
     for (key, values) in choices {
@@ -108,7 +107,6 @@ fn options(dice: &mut Dice) -> Vec<(&'static str, Value)> {
     match dice.below(10) {
         0 => settings.push(("heuristic", json!("two"))),
         1 => settings.push(("x_of", json!("of-processes"))),
-        2 => settings.push(("only_positive", json!(false))),
         _ => {}
     }
     settings

@@ -45,9 +45,8 @@ const AUTHORS_RULES: &str = "authors-2015";
 
 /// Options in which the rule set `authors-2015` differs from the defaults, with their values: the answers of the authors' program
 /// to open questions (A1 to A37) of the papers.
-const AUTHORS_ANSWERS: [(&str, &str); 9] = [
+const AUTHORS_ANSWERS: [(&str, &str); 8] = [
     ("floor", "initial"),                  // A1
-    ("d_trigger", "every"),                // A5
     ("quiet_call", "moved"),               // A6
     ("set_index", "free-power-sum"),       // A9
     ("index_form", "of-best"),             // A9

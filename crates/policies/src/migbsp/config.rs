@@ -49,28 +49,6 @@ choice!(
     }
 );
 choice!(
-    /// The calls at which the tolerance D grows, by their position in a row of calls without migration (ambiguity A5).
-    ToleranceTrigger {
-        /// The tolerance D grows at the ω-th call in a row without migration, and at each further call in this row.
-        Every,
-        /// The tolerance D grows at each ω-th call in a row without migration: at the ω-th call, the 2ω-th call and so on.
-        EachOmega,
-        /// The tolerance D grows at most once in a run, at the first call that is at least the ω-th in a row without migration.
-        Once,
-    }
-);
-choice!(
-    /// The value of the tolerance D after a call with migrations that follows one or more calls without migration (ambiguity A5).
-    AfterMigration {
-        /// The tolerance D keeps its present value.
-        Keep,
-        /// The tolerance D returns to its initial value.
-        Reset,
-        /// The tolerance D returns to the value that it had before its last growth.
-        StepBack,
-    }
-);
-choice!(
     /// The moves that count as migrations in a scenario without moves, when the number ω of calls without migration is counted
     /// (ambiguity A6).
     QuietCall {
@@ -112,17 +90,6 @@ choice!(
     }
 );
 choice!(
-    /// The result of the stability test for a superstep in which no process meets the condition `population` (ambiguity A2).
-    IdleSuperstep {
-        /// The superstep is not tested, so that α' does not change.
-        NoVote,
-        /// The superstep counts as stable.
-        Stable,
-        /// The superstep counts as unstable.
-        Unstable,
-    }
-);
-choice!(
     /// The result of the first stability test of a run.
     FirstTest {
         /// The result of the first test follows from the measured times, as in all other tests.
@@ -150,15 +117,6 @@ choice!(
         Zero,
         /// Supersteps without computation or communication do not change the forecasts.
         Skip,
-    }
-);
-choice!(
-    /// The effect of a superstep without computation on Pcomp, the regularity of the computation of a process (ambiguity A7).
-    IdlePattern {
-        /// The superstep is treated like any other superstep: a forecast of 0 is right, and any other forecast is wrong.
-        Judged,
-        /// The superstep does not change Pcomp, the regularity of the computation.
-        Unchanged,
     }
 );
 choice!(
@@ -340,30 +298,6 @@ choice!(
     }
 );
 choice!(
-    /// The load that reduces the computing power ICPU = peak · (1 - load) of a host, by which possible destinations are compared
-    /// (ambiguity A16).
-    HostLoad {
-        /// The load is only the external load of the host.
-        External,
-        /// The load is the external load of the host; the remaining speed is divided among the BSP processes on the host and the
-        /// new process.
-        WithProcesses,
-    }
-);
-choice!(
-    /// What a candidate does if no host of its preferred cluster can take the candidate (ambiguity A15).
-    FullCluster {
-        /// The candidate stays on its host.
-        Stay,
-        /// The candidate tries the other clusters in decreasing order of its potential of migration (PM).
-        NextBest,
-        /// All candidates that are in the same cluster and prefer the same full cluster try the clusters with the next lower
-        /// potential of migration together. These candidates go to the first cluster with a free host for each candidate; if
-        /// there is no such cluster, all candidates stay (Smith-Waterman paper on dynamic platforms, section 5.2).
-        NextForGroup,
-    }
-);
-choice!(
     /// How t2, the predicted time of a candidate at its destination, takes account of the processes that are already there.
     Sharing {
         /// The computation time in t2 is computed with the speed that the process gets as its fair share of the host.
@@ -412,10 +346,6 @@ pub struct MigBspConfig {
     pub d_growth: ToleranceGrowth,
     /// The factor by which the tolerance D grows if `d_growth` is `multiply`.
     pub d_factor: f64,
-    /// The calls at which the tolerance D grows, by their position in a row of calls without migration (ambiguity A5).
-    pub d_trigger: ToleranceTrigger,
-    /// The value of the tolerance D after a call with migrations that follows one or more calls without migration (ambiguity A5).
-    pub d_after_migration: AfterMigration,
     /// The moves that count as migrations in a scenario without moves, when the number ω of calls without migration is counted
     /// (ambiguity A6).
     pub quiet_call: QuietCall,
@@ -425,8 +355,6 @@ pub struct MigBspConfig {
     pub population: Population,
     /// The time of a process in a superstep that the stability test compares.
     pub process_time: ProcessTime,
-    /// The result of the stability test for a superstep in which no process meets the condition `population` (ambiguity A2).
-    pub idle_superstep: IdleSuperstep,
     /// The result of the first stability test of a run.
     pub first_test: FirstTest,
 
@@ -440,8 +368,6 @@ pub struct MigBspConfig {
     /// Margin β: the largest relative difference between a predicted and a measured number of bytes at which the forecast counts
     /// as right; in \[0, 1\]. It determines the regularity Pcomm of the communication.
     pub beta: f64,
-    /// The effect of a superstep without computation on Pcomp, the regularity of the computation of a process (ambiguity A7).
-    pub idle_pattern: IdlePattern,
     /// The time for which Pcomp and Pcomm, the regularities of computation and communication, are kept before they restart at 1
     /// (ambiguity A7).
     pub patterns: Patterns,
@@ -478,8 +404,6 @@ pub struct MigBspConfig {
     /// Whether the present cluster of a process is included when its highest potential of migration PM is determined (ambiguity
     /// A31).
     pub own_cluster: OwnCluster,
-    /// Whether a process can be a candidate only if its highest potential of migration PM is positive (ambiguity A13).
-    pub only_positive: bool,
     /// The heuristic that selects the candidates: all processes with a potential of migration (PM) above a threshold (one), or
     /// only the process with the highest PM (two).
     pub heuristic: Heuristic,
@@ -499,11 +423,6 @@ pub struct MigBspConfig {
     /// longer than most runs of the papers (ambiguity A16).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_memory: Option<u32>,
-    /// The load that reduces the computing power ICPU = peak · (1 - load) of a host, by which possible destinations are compared
-    /// (ambiguity A16).
-    pub host_load: HostLoad,
-    /// What a candidate does if no host of its preferred cluster can take the candidate (ambiguity A15).
-    pub full_cluster: FullCluster,
 
     /// The number of supersteps over which the times t1 and t2 of the viability test are added up (ambiguity A17).
     pub viability_horizon: Horizon,
@@ -527,18 +446,14 @@ impl Default for MigBspConfig {
             omega: 3,
             d_growth: ToleranceGrowth::Multiply,
             d_factor: 2.0,
-            d_trigger: ToleranceTrigger::Every,
-            d_after_migration: AfterMigration::Keep,
             quiet_call: QuietCall::Decided,
             calling_superstep: CallingSuperstep::Before,
             population: Population::Computing,
             process_time: ProcessTime::ComputeAndCommunicate,
-            idle_superstep: IdleSuperstep::NoVote,
             first_test: FirstTest::Measured,
             delta: 0.5,
             delta_without_moves: None,
             beta: 0.5,
-            idle_pattern: IdlePattern::Judged,
             patterns: Patterns::Kept,
             ageing: Ageing::FirstValue,
             idle_ageing: IdleAgeing::Zero,
@@ -553,15 +468,12 @@ impl Default for MigBspConfig {
             memory_rate: MemoryRate::Managers,
             memory_origin: MemoryOrigin::Present,
             own_cluster: OwnCluster::Excluded,
-            only_positive: true,
             heuristic: Heuristic::One,
             x: 0.8,
             x_of: ThresholdMeaning::OfMaximum,
             candidate_order: CandidateOrder::Potential,
             free_host: FreeHost::Any,
             load_memory: None,
-            host_load: HostLoad::WithProcesses,
-            full_cluster: FullCluster::Stay,
             viability_horizon: Horizon::Superstep,
             sharing: Sharing::Fair,
             viability_communication: ViabilityCommunication::Ignored,

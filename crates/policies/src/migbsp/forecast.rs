@@ -16,7 +16,7 @@
 //! pair has this state again.
 
 use super::{
-    config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns},
+    config::{Ageing, CommunicationTime, IdleAgeing, MigBspConfig, Patterns},
     exchanges::{ExchangeForecast, ExchangeForecasts},
 };
 use crate::{Traffic, View};
@@ -236,7 +236,6 @@ impl Forecasts {
             _ => config.delta,
         };
         let skips_idle = config.idle_ageing == IdleAgeing::Skip;
-        let passes_idle = config.idle_pattern == IdlePattern::Unchanged;
         let measures = view.measurements;
         let values = measures.work.iter().zip(&measures.computation_times);
         let values = values.zip(view.placement);
@@ -256,9 +255,7 @@ impl Forecasts {
                     forecast.has_value = true;
                 }
             }
-            if !(is_idle && passes_idle) {
-                update_regularity(&mut forecast.regularity, forecast.work, work, delta, step);
-            }
+            update_regularity(&mut forecast.regularity, forecast.work, work, delta, step);
         }
     }
 }

@@ -50,11 +50,11 @@ use serde_json::{Map, Value, json};
 
 pub use adaptive::AdaptiveOptions;
 pub use config::{
-    AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
-    FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
+    Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
+    FreeHost, Heuristic, Horizon, IdleAgeing,
     IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Patterns, Population,
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
-    ToleranceGrowth, ToleranceTrigger, ViabilityCommunication, WeightRule,
+    ToleranceGrowth, ViabilityCommunication, WeightRule,
 };
 pub use explain::KEPT_BY_OWN_CLUSTER_KEY;
 

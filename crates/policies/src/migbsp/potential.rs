@@ -509,9 +509,8 @@ pub(super) fn select_candidates(
     if config.own_cluster == OwnCluster::Competes {
         best.retain(|potential| !potential.is_to_own_cluster());
     }
-    let may_be = |value: f64| value > 0.0 || !config.only_positive;
     let highest = best.iter().map(value).max_by(f64::total_cmp);
-    let Some(highest) = highest.filter(|&value| may_be(value)) else {
+    let Some(highest) = highest.filter(|&value| value > 0.0) else {
         return selection;
     };
     // For the maximum max it is x · max, and max - (1 - x) · |max| if max is negative.
@@ -536,11 +535,11 @@ pub(super) fn select_candidates(
             }
             best.retain(|potential| {
                 let highest = highest[&potential.own_cluster];
-                may_be(highest) && potential.value() > threshold_below(highest)
+                highest > 0.0 && potential.value() > threshold_below(highest)
             });
         }
         (Heuristic::One, ThresholdMeaning::OfProcesses) => {
-            best.retain(|potential| may_be(potential.value()));
+            best.retain(|potential| potential.value() > 0.0);
             let wanted = config.x * processes as f64;
             count = (1..=best.len())
                 .take_while(|&count| count as f64 <= wanted)

@@ -9,8 +9,7 @@
 use serde::Serialize;
 
 use super::config::{
-    AfterMigration, CallingSuperstep, FirstTest, Floor, Horizon, IdleSuperstep, MigBspConfig,
-    Population, ProcessTime, ToleranceGrowth, ToleranceTrigger,
+    CallingSuperstep, FirstTest, Floor, Horizon, MigBspConfig, Population, ProcessTime, ToleranceGrowth,
 };
 use crate::View;
 
@@ -23,9 +22,6 @@ pub(crate) struct MigBspTrigger {
     supersteps_since_call: u64,
     /// D, the present tolerance of the stability test as a share of the mean time.
     tolerance: f64,
-    /// The value of the tolerance D before each of its growths, so that a growth can be undone.
-    earlier_tolerances: Vec<f64>,
-    has_tolerance_grown: bool,
     calls_without_migration: u32,
     stability_test_count: u64,
     /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
@@ -54,8 +50,6 @@ impl MigBspTrigger {
             next_alpha: alpha,
             supersteps_since_call: 0,
             tolerance: config.d,
-            earlier_tolerances: Vec::new(),
-            has_tolerance_grown: false,
             calls_without_migration: 0,
             stability_test_count: 0,
             stability_test_results: String::new(),
@@ -124,16 +118,6 @@ impl MigBspTrigger {
             self.grow_tolerance(config);
         } else {
             self.calls_without_migration = 0;
-            match config.d_after_migration {
-                AfterMigration::Keep => {}
-                AfterMigration::Reset => {
-                    self.tolerance = config.d;
-                    self.earlier_tolerances.clear();
-                }
-                AfterMigration::StepBack => {
-                    self.tolerance = self.earlier_tolerances.pop().unwrap_or(self.tolerance);
-                }
-            }
         }
         self.alpha = self.next_alpha;
         self.supersteps_since_call = 0;
@@ -154,8 +138,7 @@ impl MigBspTrigger {
     /// Returns the number of supersteps of the next interval if the present call decides `migrations` migrations: α', or twice α
     /// if the rule for calls without migration applies.
     pub(crate) fn next_interval_length(&self, config: &MigBspConfig, migrations: usize) -> u64 {
-        let is_quiet = migrations == 0
-            && self.is_tolerance_growth_due(config, self.calls_without_migration + 1);
+        let is_quiet = migrations == 0 && self.calls_without_migration + 1 >= config.omega;
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
             2 * self.alpha
         } else {
@@ -163,28 +146,14 @@ impl MigBspTrigger {
         }
     }
 
-    fn is_tolerance_growth_due(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
-        match config.d_trigger {
-            ToleranceTrigger::Every => quiet_calls >= config.omega,
-            ToleranceTrigger::EachOmega => quiet_calls.is_multiple_of(config.omega),
-            ToleranceTrigger::Once => quiet_calls >= config.omega && !self.has_tolerance_grown,
-        }
-    }
-
+    /// Lets D grow at the ω-th call in a row without migration, and at each further call in this row.
     fn grow_tolerance(&mut self, config: &MigBspConfig) {
-        if !self.is_tolerance_growth_due(config, self.calls_without_migration) {
-            return;
+        let is_due = self.calls_without_migration >= config.omega;
+        if is_due && config.d_growth == ToleranceGrowth::Multiply {
+            let grown = self.tolerance * config.d_factor;
+            // Beyond this value every superstep is stable; the limit also keeps D finite.
+            self.tolerance = grown.min(self.tolerance.max(1e9));
         }
-        self.has_tolerance_grown = true;
-        if config.d_growth != ToleranceGrowth::Multiply {
-            return;
-        }
-        let grown = self.tolerance * config.d_factor;
-        if config.d_after_migration == AfterMigration::StepBack {
-            self.earlier_tolerances.push(self.tolerance);
-        }
-        // Beyond this value every superstep is stable; the limit also keeps D finite.
-        self.tolerance = grown.min(self.tolerance.max(1e9));
     }
 
     /// Tests whether the superstep that has just ended was stable, from the times of the processes that the options select.
@@ -219,11 +188,7 @@ impl MigBspTrigger {
             largest = if time > largest { time } else { largest };
         }
         if count == 0 {
-            return match config.idle_superstep {
-                IdleSuperstep::NoVote => '.',
-                IdleSuperstep::Stable => '+',
-                IdleSuperstep::Unstable => '-',
-            };
+            return '.';
         }
         self.test_stability_of_times(config, [least, sum / count as f64, largest])
     }

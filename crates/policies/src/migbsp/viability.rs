@@ -6,13 +6,11 @@
 //! predicted time on the present host, and t2 its predicted time at the destination with the costs of migration. The destination
 //! of an accepted candidate is reserved immediately, so that the next candidate takes the reservation into account.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
     config::{
-        FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication,
+        FreeHost, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication,
     },
     forecast::Forecasts,
     potential::{MigrationPotential, PotentialComputation, manager_route},
@@ -41,8 +39,6 @@ pub(super) struct Reservations {
     /// The last offer of each cluster, with the memory of the process that received the offer \[B\]. An entry is valid until a
     /// reservation in the cluster changes.
     cluster_offers: Vec<Option<(f64, Option<HostOffer>)>>,
-    /// For `full_cluster: next-for-group`: the clusters to which groups move, by the own and the preferred cluster of a group.
-    clusters_of_groups: BTreeMap<(u32, u32), Option<usize>>,
 }
 
 impl Reservations {
@@ -58,7 +54,6 @@ impl Reservations {
             has_computed_recently: (0..hosts).map(is_remembered).collect(),
             used_memory: vec![0.0; hosts],
             cluster_offers: vec![None; view.platform.clusters.len()],
-            clusters_of_groups: BTreeMap::new(),
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add_process(process, *host, forecasts, view);
@@ -231,12 +226,8 @@ impl ViabilityTest<'_> {
             accepted: false,
             reason: "".into(),
         };
-        let Some(offer) = self.find_destination(candidate, reservations) else {
-            record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
-                "no cluster has free hosts for all processes of the group of this process".into()
-            } else {
-                "no host of the cluster is free for the process".into()
-            };
+        let Some(offer) = self.host_offer(process, candidate.cluster(), reservations) else {
+            record.reason = "no host of the cluster is free for the process".into();
             return (record, None);
         };
         let host = offer.host;
@@ -260,75 +251,6 @@ impl ViabilityTest<'_> {
             _ => format!("not viable: t1 <= t2 on a host shared with {residents}").into(),
         };
         (record, Some(times))
-    }
-
-    /// Returns the host that is offered to a candidate, or `None` if no cluster that the candidate may try has a free host.
-    fn find_destination(
-        &self,
-        candidate: &MigrationPotential,
-        reservations: &mut Reservations,
-    ) -> Option<HostOffer> {
-        let process = candidate.process();
-        match self.config.full_cluster {
-            FullCluster::Stay => self.host_offer(process, candidate.cluster(), reservations),
-            FullCluster::NextBest => self
-                .host_offer(process, candidate.cluster(), reservations)
-                .or_else(|| {
-                    let mut others = self.alternative_clusters(candidate).into_iter();
-                    others.find_map(|cluster| self.host_offer(process, cluster, reservations))
-                }),
-            FullCluster::NextForGroup => {
-                let cluster = self.cluster_of_group(candidate, reservations)?;
-                self.host_offer(process, cluster, reservations)
-            }
-        }
-    }
-
-    /// Returns the cluster to which the group of a candidate moves; `None` if no cluster can take all its members.
-    ///
-    /// The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them
-    /// together in one cluster", not to a faster Set with five free nodes. A group consists of the candidates of a call in one
-    /// cluster whose highest PM is to the same cluster. It goes to the first cluster with enough free hosts, in decreasing order
-    /// of the PM of the first member.
-    fn cluster_of_group(
-        &self,
-        candidate: &MigrationPotential,
-        reservations: &mut Reservations,
-    ) -> Option<usize> {
-        let group_of = |one: &MigrationPotential| (one.own_cluster, one.cluster_number);
-        let group = group_of(candidate);
-        if let Some(known) = reservations.clusters_of_groups.get(&group) {
-            return *known;
-        }
-        let members = self.candidates.iter().filter(|one| group_of(one) == group);
-        let members = members.count();
-        let others = self.alternative_clusters(candidate);
-        let mut choices = std::iter::once(candidate.cluster()).chain(others);
-        let found = choices.find(|&cluster| {
-            let offer = self.host_offer(candidate.process(), cluster, reservations);
-            offer.is_some_and(|offer| offer.free_host_count as usize >= members)
-        });
-        reservations.clusters_of_groups.insert(group, found);
-        found
-    }
-
-    /// Returns the clusters that a candidate can try if its preferred cluster is full, in decreasing order of PM (potential of
-    /// migration).
-    fn alternative_clusters(&self, candidate: &MigrationPotential) -> Vec<usize> {
-        let own = self.view.cluster_of(candidate.process()).index();
-        let is_alternative = |other: &MigrationPotential| {
-            other.cluster() != candidate.cluster()
-                && (other.cluster() != own || self.config.own_cluster == OwnCluster::Within)
-                && (other.value() > 0.0 || !self.config.only_positive)
-        };
-        let all = self.potentials.potentials_of_process(candidate.process());
-        let mut others: Vec<MigrationPotential> = all.filter(is_alternative).collect();
-        others.sort_by(|a, b| {
-            b.value()
-                .total_cmp(&a.value())
-                .then(a.cluster().cmp(&b.cluster()))
-        });
-        others.iter().map(MigrationPotential::cluster).collect()
     }
 
     /// Returns the host that `cluster` offers to a process; `None` if no host can take it.
@@ -382,11 +304,7 @@ impl ViabilityTest<'_> {
             {
                 continue;
             }
-            let processes = match self.config.host_load {
-                HostLoad::External => 1,
-                HostLoad::WithProcesses => residents + 1,
-            };
-            let power = view.process_speed(HostId(host), f64::from(processes));
+            let power = view.process_speed(HostId(host), f64::from(residents + 1));
             offered += 1;
             if best.is_none_or(|(most, _)| power > most) {
                 best = Some((power, host));

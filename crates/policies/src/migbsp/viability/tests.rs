@@ -99,41 +99,6 @@ const A: usize = 1;
 const S: usize = 3;
 
 #[test]
-fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_may() {
-    // The only host of s has p2. No other cluster attracts p1, since all have equal power.
-    let mut config = MigBspConfig {
-        free_host: FreeHost::Unmapped,
-        full_cluster: FullCluster::NextBest,
-        index_form: IndexForm::GainOverSource,
-        potential_communication: PotentialCommunication::Ignored,
-        ..MigBspConfig::default()
-    };
-    let equal = |platform: &mut Platform, _: &mut [ExternalLoad]| {
-        let one = platform.hosts[0].speed;
-        platform.hosts.iter_mut().for_each(|host| host.speed = one);
-    };
-    let found = |config: &MigBspConfig, at: &str| {
-        let mut found = None;
-        in_a_call(config, &[at, "s-0"], equal, |call, reservations, _| {
-            assert!(
-                call.potentials
-                    .potentials_of_process(0)
-                    .all(|other| other.value() == 0.0)
-            );
-            let offer = call.find_destination(&candidate(S), reservations);
-            found = offer.map(|offer| call.view.platform.cluster_of(offer.host).index());
-        });
-        found
-    };
-    assert_eq!(found(&config, "lan-0"), None);
-    config.only_positive = false;
-    assert_eq!(found(&config, "lan-0"), Some(0));
-    // Its own cluster, which is the first one, is excluded as well.
-    config.own_cluster = OwnCluster::Competes;
-    assert_eq!(found(&config, "n-0"), Some(A));
-}
-
-#[test]
 fn who_would_be_as_fast_elsewhere_stays() {
     // 10 · 1e6 / 1e9 s, where p1 is (as measured) and on a, which is empty or has p2.
     let config = MigBspConfig {
