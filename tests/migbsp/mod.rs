@@ -18,10 +18,9 @@ use migsim::{
     policy::{
         Decision, ExternalLoad, Measures, MigBsp, MigBspConfig, Policy, Traffic, View,
         migbsp::{
-            Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest,
-            Floor, FreeHost, Heuristic, Horizon, IdleAgeing, 
-            MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall,
-            SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
+            Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
+            FreeHost, Heuristic, Horizon, IdleAgeing, MemoryRate, OwnCluster, Patterns, Population,
+            ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
         },
     },
     random::{Stream, StreamPurpose},

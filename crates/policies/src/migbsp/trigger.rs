@@ -9,7 +9,8 @@
 use serde::Serialize;
 
 use super::config::{
-    CallingSuperstep, FirstTest, Floor, Horizon, MigBspConfig, Population, ProcessTime, ToleranceGrowth,
+    CallingSuperstep, FirstTest, Floor, Horizon, MigBspConfig, Population, ProcessTime,
+    ToleranceGrowth,
 };
 use crate::View;
 

@@ -9,9 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    config::{
-        FreeHost, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication,
-    },
+    config::{FreeHost, MigBspConfig, OwnCluster, Sharing, ViabilityCommunication},
     forecast::Forecasts,
     potential::{MigrationPotential, PotentialComputation, manager_route},
 };

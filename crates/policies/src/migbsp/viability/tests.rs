@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Decision, ExternalLoad, Measures, Policy,
-    migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication},
+    migbsp::config::CommunicationTime,
     testing::test_view,
 };
 use migsim_base::{
@@ -96,7 +96,6 @@ fn candidate(cluster: usize) -> MigrationPotential {
 }
 
 const A: usize = 1;
-const S: usize = 3;
 
 #[test]
 fn who_would_be_as_fast_elsewhere_stays() {
