@@ -291,10 +291,6 @@ choice!(
         /// Hosts on which no process has computed since the last call. Only processes that have computed since then count as
         /// being on a host, also for `set_index` and `index_form`.
         Inactive,
-        /// Hosts on which no process computed within the last `load_memory` supersteps. A process counts as being on a host if it
-        /// computed in the superstep before the call or was sent to the host in this call, also for `set_index`. A host without
-        /// computation in that superstep but with computation within `load_memory` counts as having one process.
-        Quiet,
     }
 );
 choice!(
@@ -418,11 +414,6 @@ pub struct MigBspConfig {
     pub candidate_order: CandidateOrder,
     /// The hosts of the chosen cluster that can be destinations (ambiguity A14).
     pub free_host: FreeHost,
-    /// For `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy after a computation. By
-    /// default the host stays busy for the rest of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes,
-    /// longer than most runs of the papers (ambiguity A16).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load_memory: Option<u32>,
 
     /// The number of supersteps over which the times t1 and t2 of the viability test are added up (ambiguity A17).
     pub viability_horizon: Horizon,
@@ -473,7 +464,6 @@ impl Default for MigBspConfig {
             x_of: ThresholdMeaning::OfMaximum,
             candidate_order: CandidateOrder::Potential,
             free_host: FreeHost::Any,
-            load_memory: None,
             viability_horizon: Horizon::Superstep,
             sharing: Sharing::Fair,
             viability_communication: ViabilityCommunication::Ignored,
@@ -513,7 +503,6 @@ impl MigBspConfig {
         }
         for (key, count) in [
             ("alpha", self.alpha),
-            ("load_memory", self.load_memory.unwrap_or(1)),
             ("omega", self.omega),
         ] {
             check(key, count >= 1, count.into(), "at least 1");

@@ -43,8 +43,6 @@ pub(crate) struct Forecasts {
     exchange_forecasts: ExchangeForecasts,
     initial_clusters: Vec<u32>,
     supersteps_since_call: u64,
-    /// The last superstep in which a process computed on each host, counted from 0; `None` if no process has computed there.
-    last_computing_superstep_by_host: Vec<Option<usize>>,
 }
 
 /// The forecast for a process and a cluster that have no entry because they exchange no messages: no communication, and
@@ -197,23 +195,8 @@ impl Forecasts {
         self.work_forecasts[process].has_computed
     }
 
-    /// Returns whether a process has computed on the host in the last `memory` supersteps, including the superstep that has just
-    /// ended; without `memory`, in any superstep of the run.
-    pub(crate) fn has_host_computed_recently(
-        &self,
-        host: usize,
-        memory: Option<u32>,
-        view: &View<'_>,
-    ) -> bool {
-        let is_within = |last: usize| {
-            memory.is_none_or(|memory| ((view.superstep - last) as u64) < u64::from(memory))
-        };
-        self.last_computing_superstep_by_host[host].is_some_and(is_within)
-    }
-
     fn initialise(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
-        self.last_computing_superstep_by_host = vec![None; view.platform.hosts.len()];
         self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
@@ -238,14 +221,10 @@ impl Forecasts {
         let skips_idle = config.idle_ageing == IdleAgeing::Skip;
         let measures = view.measurements;
         let values = measures.work.iter().zip(&measures.computation_times);
-        let values = values.zip(view.placement);
-        for (forecast, ((work, time), host)) in self.work_forecasts.iter_mut().zip(values) {
+        for (forecast, (work, time)) in self.work_forecasts.iter_mut().zip(values) {
             let (work, time) = (work.get(), time.get());
             let is_idle = work <= 0.0;
-            if !is_idle {
-                forecast.has_computed = true;
-                self.last_computing_superstep_by_host[host.index()] = Some(view.superstep);
-            }
+            forecast.has_computed |= !is_idle;
             if !(is_idle && skips_idle) {
                 if forecast.has_value {
                     forecast.work = forecast.work / 2.0 + work / 2.0;

@@ -414,7 +414,7 @@ impl Policy for MigBsp {
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         self.weights.adjust(&self.config, &self.forecasts, view);
-        let mut reservations = Reservations::new(&self.config, &self.forecasts, view);
+        let mut reservations = Reservations::new(&self.forecasts, view);
         let residents = reservations.resident_counts(&self.config);
         let potentials = self.potentials(&residents, view);
         let (pairs, (best, listed)) = (potentials.pair_count(), potentials.best_and_listed());

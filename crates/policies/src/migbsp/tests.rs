@@ -24,7 +24,7 @@ fn config() -> MigBspConfig {
         potential_horizon: Horizon::NextInterval,
         memory_transfer: false,
         migration_operations: cost,
-        free_host: FreeHost::Quiet,
+        free_host: FreeHost::Inactive,
         viability_horizon: Horizon::NextInterval,
         viability_cost: cost,
         viability_transfer: false,
@@ -119,28 +119,6 @@ fn weights_that_adjust_themselves_enter_the_terms_of_a_call() {
     assert_eq!(weights(&decision), expected);
 }
 
-#[test]
-fn a_host_is_quiet_when_nothing_computed_there_for_a_while() {
-    // The process on Aquario-0 has finished after the first superstep of two since the start.
-    let processes = [(LABTEC, [3e9, 3e9]), (AQUARIO, [4e9, 0.0])];
-    let remembering = MigBspConfig {
-        load_memory: None,
-        ..config()
-    };
-    assert_eq!(
-        moves(&decide(remembering, &processes, true).1),
-        [(0, AQUARIO + 1)]
-    );
-    let forgetting = MigBspConfig {
-        load_memory: Some(1),
-        ..config()
-    };
-    assert_eq!(
-        moves(&decide(forgetting, &processes, true).1),
-        [(0, AQUARIO)]
-    );
-}
-
 /// Returns a case in which two hosts of Aquario have no process, and four equal processes on Labtec prefer them.
 fn four_for_two_hosts() -> Vec<Process> {
     let labtec = (0..4).map(|host| (LABTEC + host, [3e9, 3e9]));
@@ -217,7 +195,6 @@ fn a_smaller_delta_where_nothing_moves_makes_growing_work_irregular() {
 #[test]
 fn new_options_out_of_range_are_named() {
     let config = MigBspConfig {
-        load_memory: Some(0),
         delta_without_moves: Some(1.5),
         d: f64::NAN,
         d_factor: f64::INFINITY,
@@ -228,10 +205,7 @@ fn new_options_out_of_range_are_named() {
         .iter()
         .filter_map(|p| p.location.key.as_deref())
         .collect();
-    assert_eq!(
-        keys,
-        ["delta_without_moves", "load_memory", "d", "d_factor"]
-    );
+    assert_eq!(keys, ["delta_without_moves", "d", "d_factor"]);
 }
 
 /// Returns the moves of the first call on one cluster of three hosts of 1 GHz: p1 and p2 have 1e9 instructions in each superstep and start

@@ -27,11 +27,6 @@ pub(super) struct Reservations {
     /// Number of processes on each host that have computed since the last call, including the moves that the call has decided so
     /// far.
     active_process_counts: Vec<u32>,
-    /// For `free_host: quiet`: number of processes on each host that computed in the superstep before the call, or that this call
-    /// sends to the host.
-    computing_process_counts: Vec<u32>,
-    /// For `free_host: quiet`: whether a process has computed on each host within the last `load_memory` supersteps.
-    has_computed_recently: Vec<bool>,
     /// Memory that the processes on each host use \[B\], including the moves that the call has decided so far.
     used_memory: Vec<f64>,
     /// The last offer of each cluster, with the memory of the process that received the offer \[B\]. An entry is valid until a
@@ -40,23 +35,17 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    pub(super) fn new(config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) -> Self {
+    pub(super) fn new(forecasts: &Forecasts, view: &View<'_>) -> Self {
         let hosts = view.platform.hosts.len();
-        let is_remembered =
-            |host: usize| forecasts.has_host_computed_recently(host, config.load_memory, view);
         let mut reservations = Self {
             process_counts: vec![0; hosts],
             process_counts_before_call: Vec::new(),
             active_process_counts: vec![0; hosts],
-            computing_process_counts: vec![0; hosts],
-            has_computed_recently: (0..hosts).map(is_remembered).collect(),
             used_memory: vec![0.0; hosts],
             cluster_offers: vec![None; view.platform.clusters.len()],
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add_process(process, *host, forecasts, view);
-            reservations.computing_process_counts[host.index()] +=
-                u32::from(has_just_computed(process, view));
         }
         reservations
             .process_counts_before_call
@@ -92,8 +81,6 @@ impl Reservations {
         let from = view.placement[process];
         self.remove_process(process, from, forecasts, view);
         self.add_process(process, to, forecasts, view);
-        self.computing_process_counts[from.index()] -= u32::from(has_just_computed(process, view));
-        self.computing_process_counts[to.index()] += 1;
         for host in [from, to] {
             self.cluster_offers[view.platform.cluster_of(host).index()] = None;
         }
@@ -102,9 +89,6 @@ impl Reservations {
     fn resident_count(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active_process_counts[host],
-            FreeHost::Quiet => {
-                self.computing_process_counts[host].max(u32::from(self.has_computed_recently[host]))
-            }
             FreeHost::Any | FreeHost::Unmapped => self.process_counts[host],
         }
     }
@@ -114,10 +98,6 @@ impl Reservations {
             .map(|host| self.resident_count(config, host))
             .collect()
     }
-}
-
-fn has_just_computed(process: usize, view: &View<'_>) -> bool {
-    view.measurements.work[process].get() > 0.0
 }
 
 #[derive(Clone, Copy, Debug)]

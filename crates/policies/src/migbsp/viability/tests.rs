@@ -30,20 +30,16 @@ fn a_reservation_moves_with_its_process() {
     let config = MigBspConfig::default();
     let mut forecasts = Forecasts::default();
     forecasts.observe(&config, 4, &view);
-    let mut reservations = Reservations::new(&config, &forecasts, &view);
+    let mut reservations = Reservations::new(&forecasts, &view);
     let on = |all: &Reservations, host: HostId| {
         let at = host.index();
-        let counts = (
-            all.process_counts[at],
-            all.active_process_counts[at],
-            all.computing_process_counts[at],
-        );
+        let counts = (all.process_counts[at], all.active_process_counts[at]);
         (counts, all.used_memory[at])
     };
-    assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
+    assert_eq!(on(&reservations, from), ((2, 2), 34.0));
     reservations.reserve_move(0, to, &forecasts, &view);
-    assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
-    assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
+    assert_eq!(on(&reservations, from), ((1, 1), 4.0));
+    assert_eq!(on(&reservations, to), ((1, 1), 30.0));
     assert_eq!(reservations.process_counts_before_call[from.index()], 2);
 }
 
@@ -73,7 +69,7 @@ fn in_a_call(
     };
     let mut forecasts = Forecasts::default();
     forecasts.observe(config, 4, &view);
-    let mut reservations = Reservations::new(config, &forecasts, &view);
+    let mut reservations = Reservations::new(&forecasts, &view);
     let occupancy = reservations.resident_counts(config);
     let call = ViabilityTest {
         config,
@@ -212,7 +208,7 @@ impl Policy for Stay {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         let Self(config, forecasts) = self;
         forecasts.observe(config, 4, view);
-        let mut reservations = Reservations::new(config, forecasts, view);
+        let mut reservations = Reservations::new(forecasts, view);
         let potentials = PotentialComputation::new(config, 1.0, forecasts, &[0; 31], view);
         let call = ViabilityTest {
             config,
