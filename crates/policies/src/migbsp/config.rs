@@ -501,10 +501,7 @@ impl MigBspConfig {
             let range = allowed_share_text(1.0, value);
             check(key, (0.0..=1.0).contains(&value), value, &range);
         }
-        for (key, count) in [
-            ("alpha", self.alpha),
-            ("omega", self.omega),
-        ] {
+        for (key, count) in [("alpha", self.alpha), ("omega", self.omega)] {
             check(key, count >= 1, count.into(), "at least 1");
         }
         let range = allowed_share_text(MAX_D, self.d);

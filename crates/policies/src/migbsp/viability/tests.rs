@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::{
-    Decision, ExternalLoad, Measures, Policy,
-    migbsp::config::CommunicationTime,
-    testing::test_view,
+    Decision, ExternalLoad, Measures, Policy, migbsp::config::CommunicationTime, testing::test_view,
 };
 use migsim_base::{
     error::Error,
