@@ -107,7 +107,7 @@ pub(super) struct ViabilityTest<'a> {
     pub(super) view: &'a View<'a>,
     pub(super) horizon_supersteps: f64,
     pub(super) candidates: &'a [MigrationPotential],
-    /// The potentials of migration PM(i,j), by which a candidate chooses another cluster if its preferred cluster is full.
+    /// The potentials of migration PM(i,j).
     pub(super) potentials: &'a PotentialComputation<'a>,
 }
 
