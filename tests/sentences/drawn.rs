@@ -76,7 +76,7 @@ fn policy(dice: &mut Dice, index: u64) -> String {
 /// Draws options of MigBSP that change its sentences.
 fn options(dice: &mut Dice) -> Vec<(&'static str, Value)> {
     let mut settings = Vec::new();
-    let choices: [(&str, &[Value]); 10] = [
+    let choices: [(&str, &[Value]); 9] = [
         (
             "own_cluster",
             &[json!("competes"), json!("competes"), json!("excluded")],
