@@ -182,16 +182,6 @@ pub(super) fn effects_in_tables(paper: &'static str, cells: &[CellResult]) -> Ve
         .collect()
 }
 
-/// Returns the number of effects (overheads and gains) of a paper that are reproduced within 25 %, and the number of all its
-/// effects.
-pub(super) fn count_near_effects(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
-    let effects = effects_in_tables(paper, cells);
-    let within = effects
-        .iter()
-        .filter(|one| one.is_error_within(ERROR_BOUNDS[CONSTANT_BOUND]));
-    (within.count(), effects.len())
-}
-
 /// Numbers of effects (overheads and gains) in one table, or in all papers, that the simulation reproduces and that the reference
 /// predictions reproduce.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -12,12 +12,10 @@ use serde_json::{Map, Value};
 
 use super::{
     PAPERS,
-    cells::median,
     changes::{Changes, experiment_document},
-    effects::count_near_effects,
-    reproduce::{read_facts, simulate_and_compare_all},
-    residuals::matching,
-    runs::{Paper, Runs},
+    reproduce::reproduce_one_paper,
+    residuals::Residuals,
+    runs::Paper,
 };
 use migsim_base::error::Error;
 use migsim_experiment::{COMMON_RULES, Experiment, KeySetting, Layers, Limits, Progress, Registry};
@@ -61,28 +59,9 @@ const AUTHORS_ANSWERS: [(&str, &str); 8] = [
 pub struct RuleSetResult {
     /// Name of the rule set: the name of a paper, `default` or `authors-2015`.
     pub rules: &'static str,
-    /// Name of the paper that is reproduced.
-    pub paper: &'static str,
-    /// Number of published decisions and schedules of rescheduling calls that the simulation matches.
-    pub matched: usize,
-    /// Number of published decisions and schedules of rescheduling calls that can be checked.
-    pub checkable: usize,
-    /// Number of effects (overheads and gains) in the tables of the paper that are reproduced within 25 %.
-    pub effects_within_25_percent: usize,
-    /// Number of effects in the tables of the paper.
-    pub effects: usize,
-    /// Number of published times of scenarios ii and iii; scenario i is left out because it does not use the scheduler.
-    pub cells: usize,
-    /// Fraction of the published times of scenarios ii and iii that are reproduced within 5 %.
-    pub within_5_percent: f64,
-    /// Median of the absolute relative errors of the simulated times of scenarios ii and iii, as a fraction.
-    pub median_error: f64,
-}
-
-impl RuleSetResult {
-    pub(super) fn times_within_5_percent(&self) -> f64 {
-        self.within_5_percent * self.cells as f64
-    }
+    /// Results of the paper.
+    #[serde(flatten)]
+    pub residuals: Residuals,
 }
 
 /// Reproduces, with each rule set, every paper that publishes runs.
@@ -222,26 +201,9 @@ fn reproduce_with_rules(
         key,
         value,
     });
-    let runs = Runs::new(paper, Changes::of_keys(flags)?, progress)?;
-    let mut compared = simulate_and_compare_all(paper, &read_facts(paper)?, &runs)?;
-    let decisions = compared.decisions.iter().map(|one| one.verdict);
-    let schedules = compared.call_schedules.iter().map(|one| one.verdict);
-    let [matched, checkable] = matching(decisions.chain(schedules));
-    let (effects_within_25_percent, effects) = count_near_effects(paper.name, &compared.cells);
-    compared.cells.retain(|cell| cell.scenario != "i");
-    let errors: Vec<f64> = (compared.cells.iter())
-        .map(|cell| cell.error.abs())
-        .collect();
-    let within = errors.iter().filter(|&&error| error <= 0.05).count();
+    let results = reproduce_one_paper(paper, &Changes::of_keys(flags)?, progress)?;
     Ok(RuleSetResult {
         rules,
-        paper: paper.name,
-        matched,
-        checkable,
-        effects_within_25_percent,
-        effects,
-        cells: errors.len(),
-        within_5_percent: within as f64 / errors.len() as f64,
-        median_error: median(errors).unwrap_or_default(),
+        residuals: Residuals::of([&results]),
     })
 }

@@ -8,7 +8,9 @@ use super::{
     },
     page::ResultsFile,
     pages::json_with_rounded_numbers,
+    readme::percent_text,
     reproduce::read_facts,
+    residuals::Residuals,
 };
 use migsim_base::error::Error;
 
@@ -68,7 +70,8 @@ pub fn one_reading_page(
             let row = readings.iter().filter(|one| one.rules == *set);
             let row: Vec<&RuleSetResult> = row.collect();
             let cells = row.iter().map(|one| {
-                let mark = if one.rules == one.paper { "**" } else { "" };
+                let is_own = one.rules == one.residuals.paper;
+                let mark = if is_own { "**" } else { "" };
                 format!("{mark}{}{mark}", cell(&[one]))
             });
             let cells: Vec<String> = cells.chain([cell(&row)]).collect();
@@ -91,12 +94,17 @@ pub fn one_reading_page(
 }
 
 type RowText = fn(&[&RuleSetResult]) -> String;
-type Count = fn(&RuleSetResult) -> [f64; 2];
+/// Returns the number of reproduced results and the number of all results.
+type Count = fn(&Residuals) -> [usize; 2];
+
+fn sum(row: &[&RuleSetResult], count: Count) -> [usize; 2] {
+    let counts = row.iter().map(|one| count(&one.residuals));
+    counts.fold([0; 2], |[a, b], [part, all]| [a + part, b + all])
+}
 
 const TABLES: [(&str, RowText); 2] = [
     ("Decisions and call schedules that match", |row| {
-        let matched: usize = row.iter().map(|one| one.matched).sum();
-        let checkable: usize = row.iter().map(|one| one.checkable).sum();
+        let [matched, checkable] = sum(row, decisions_and_schedules);
         let share = 100.0 * matched as f64 / checkable.max(1) as f64;
         let share = if row.len() > 1 {
             format!(" ({share:.0} %)")
@@ -105,20 +113,27 @@ const TABLES: [(&str, RowText); 2] = [
         };
         format!("{matched} of {checkable}{share}")
     }),
-    (
-        "Cells of scenarios ii and iii within 5 %; median error",
-        |row| {
-            let within: f64 = row.iter().map(|one| one.times_within_5_percent()).sum();
-            let cells: usize = row.iter().map(|one| one.cells).sum();
-            let share = 100.0 * within / cells.max(1) as f64;
-            let median = match row {
-                [one] => format!("; {:.2} %", 100.0 * one.median_error),
-                _ => String::new(),
-            };
-            format!("{share:.0} % of {cells}{median}")
-        },
-    ),
+    ("Cells within 5 %; median error; mean log error", |row| {
+        let [within, cells] = sum(row, near_times);
+        let share = 100.0 * within as f64 / cells.max(1) as f64;
+        let errors = match row {
+            [one] => {
+                let errors = [one.residuals.median_error, one.residuals.mean_log_error];
+                format!("; {}", errors.map(percent_text).join("; "))
+            }
+            _ => String::new(),
+        };
+        format!("{share:.0} % of {cells}{errors}")
+    }),
 ];
+
+fn decisions_and_schedules(one: &Residuals) -> [usize; 2] {
+    [0, 1].map(|at| one.decisions[at] + one.call_schedules[at])
+}
+
+fn near_times(one: &Residuals) -> [usize; 2] {
+    [one.cells_within[4], one.cells]
+}
 
 fn push_costs_section(
     text: &mut String,
@@ -127,16 +142,17 @@ fn push_costs_section(
 ) -> Result<(), Error> {
     *text += MESSAGE_COSTS_TEXT;
     let mut rows = Vec::new();
-    for (name, counts) in COUNTS {
+    for (name, count) in COUNTS {
         for rules in COST_RULE_SETS {
             let of_rules = priced.iter().filter(|one| one[0].rules == rules);
-            let mut cells: Vec<[[f64; 2]; 2]> =
-                of_rules.map(|one| one.each_ref().map(counts)).collect();
-            cells.push(
-                [0, 1].map(|at| [0, 1].map(|part| cells.iter().map(|one| one[at][part]).sum())),
-            );
-            let cells = cells.iter().map(|[[fitted, all], [messages, _]]| {
-                format!("{fitted:.0}, {messages:.0} of {all}")
+            let all: Vec<_> = of_rules.collect();
+            let each = all.iter().map(std::slice::from_ref);
+            let cells = each.chain([&all[..]]).map(|those| {
+                let [[fitted, all], [messages, _]] = [0, 1].map(|at| {
+                    let row: Vec<&RuleSetResult> = those.iter().map(|one| &one[at]).collect();
+                    sum(&row, count)
+                });
+                format!("{fitted}, {messages} of {all}")
             });
             rows.push(format!(
                 "{rules} | {name} | {}",
@@ -164,16 +180,11 @@ fn push_costs_section(
     Ok(())
 }
 
-/// What is counted in the table on message costs: its name, and the function that returns the number of reproduced results and the
-/// number of all results.
+/// What is counted in the table on message costs: its name, and the count.
 const COUNTS: [(&str, Count); 3] = [
     ("effects within 25 %", |one| {
-        [one.effects_within_25_percent as f64, one.effects as f64]
+        [one.effects_within[1], one.effects]
     }),
-    ("times of ii and iii within 5 %", |one| {
-        [one.times_within_5_percent(), one.cells as f64]
-    }),
-    ("decisions and call schedules", |one| {
-        [one.matched as f64, one.checkable as f64]
-    }),
+    ("times within 5 %", near_times),
+    ("decisions and call schedules", decisions_and_schedules),
 ];

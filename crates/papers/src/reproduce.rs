@@ -157,39 +157,51 @@ pub fn reproduce_with_changes(
     })
 }
 
-fn reproduce_one_paper(
+/// Simulates all runs that the facts of a paper name, and compares their results with the facts.
+///
+/// # Errors
+/// A run fails.
+pub(super) fn reproduce_one_paper(
     paper: &Paper,
     changes: &Changes,
     progress: &Progress,
 ) -> Result<PaperResults, Error> {
     let facts = read_facts(paper)?;
     let runs = Runs::new(paper, changes.clone(), progress)?;
-    let compared = simulate_and_compare_all(paper, &facts, &runs)?;
-    let claims = facts
-        .claims
-        .iter()
-        .map(|claim| check_claim(paper, claim, &runs))
+    simulate_all_runs(paper, &facts, &runs)?;
+    let cells = facts.tables.iter();
+    let cells: Vec<CellResult> = cells
+        .map(|cell| compare_cell(&facts, cell, &runs))
         .collect::<Result<_, _>>()?;
+    let compare_all = |decisions: &[PublishedDecision]| -> Result<Vec<DecisionResult>, Error> {
+        let all = decisions.iter();
+        all.map(|one| compare_decision(paper, one, &facts, &runs))
+            .collect()
+    };
+    let schedules = facts.call_schedules.iter().map(|schedule| {
+        let told: Vec<Calls> = expand_list_values(&schedule.config)
+            .iter()
+            .map(|config| calls_of_config(config, &runs))
+            .collect::<Result<_, _>>()?;
+        Ok(compare_schedule(schedule, &told))
+    });
+    let claims = facts.claims.iter();
+    let claims = claims.map(|claim| check_claim(paper, claim, &runs));
     let text_effects = facts.text_effects.iter().map(|one| {
         let case = settings_text(&one.config);
         QuotedEffect::new(one, case, &runs)
-    });
-    let derived = facts.derived_decisions.iter().map(|one| {
-        let result = compare_decision(paper, one, &facts, &runs)?;
-        let note = one.derivation.clone();
-        Ok(DecisionResult { note, ..result })
     });
     Ok(PaperResults {
         paper: paper.name,
         title: paper.title,
         switched_off: paper.switched_off_parts,
-        effects: effects_in_tables(paper.name, &compared.cells),
-        cells: compared.cells,
-        text_effects: text_effects.collect::<Result<_, Error>>()?,
-        derived_decisions: derived.collect::<Result<_, Error>>()?,
-        decisions: compared.decisions,
-        call_schedules: compared.call_schedules,
-        claims,
+        effects: effects_in_tables(paper.name, &cells),
+        cells,
+        text_effects: text_effects.collect::<Result<_, _>>()?,
+        decisions: compare_all(&facts.decisions)?,
+        derived_decisions: compare_all(&facts.derived_decisions)?,
+        call_schedules: schedules.collect::<Result<_, Error>>()?,
+        claims: claims.collect::<Result<_, _>>()?,
         unreported: unreported_moves(paper, &facts, &runs)?,
         constants: fitted_constants(paper, &facts, &runs)?,
         answers: answers_to_open_questions(paper, &runs)?,
@@ -206,58 +218,6 @@ pub(super) fn read_facts(paper: &Paper) -> Result<Facts, Error> {
     let mut facts = Facts::parse(paper.name, paper.facts_json)?;
     facts.tables.extend(times_in_figures(&facts));
     Ok(facts)
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct PaperComparison {
-    /// Published times in tables and figures, compared with simulated times.
-    pub cells: Vec<CellResult>,
-    /// Published decisions, compared with simulated decisions.
-    pub decisions: Vec<DecisionResult>,
-    /// Published schedules of rescheduling calls, compared with simulated schedules.
-    pub call_schedules: Vec<ScheduleResult>,
-}
-
-/// Simulates all runs that the facts of a paper name, and compares their times, decisions and call schedules with the facts.
-///
-/// # Errors
-/// A run fails.
-pub(super) fn simulate_and_compare_all(
-    paper: &Paper,
-    facts: &Facts,
-    runs: &Runs<'_>,
-) -> Result<PaperComparison, Error> {
-    simulate_all_runs(paper, facts, runs)?;
-    let cells = facts
-        .tables
-        .iter()
-        .map(|cell| compare_cell(facts, cell, runs))
-        .collect::<Result<_, _>>()?;
-    let decisions = facts
-        .decisions
-        .iter()
-        .map(|decision| {
-            let result = compare_decision(paper, decision, facts, runs)?;
-            let note = facts.reasons.get(&result.id).cloned();
-            Ok(DecisionResult { note, ..result })
-        })
-        .collect::<Result<_, Error>>()?;
-    let call_schedules = facts
-        .call_schedules
-        .iter()
-        .map(|schedule| {
-            let told: Vec<Calls> = expand_list_values(&schedule.config)
-                .iter()
-                .map(|config| calls_of_config(config, runs))
-                .collect::<Result<_, _>>()?;
-            Ok(compare_schedule(schedule, &told))
-        })
-        .collect::<Result<_, Error>>()?;
-    Ok(PaperComparison {
-        cells,
-        decisions,
-        call_schedules,
-    })
 }
 
 fn times_in_figures(facts: &Facts) -> Vec<TableCell> {
@@ -398,7 +358,11 @@ fn compare_decision(
             calls,
         })
         .collect();
-    Ok(compare_with_runs(decision, &facts.decisions, &compared))
+    let reason = || facts.reasons.get(&decision.id).cloned();
+    Ok(DecisionResult {
+        note: decision.derivation.clone().or_else(reason),
+        ..compare_with_runs(decision, &facts.decisions, &compared)
+    })
 }
 
 fn claim_outcome(paper: &Paper, claim: &Claim, runs: &Runs<'_>) -> ClaimOutcome {
