@@ -8,7 +8,7 @@ use migsim::{
 };
 use serde_json::Value;
 
-use crate::support::{json, refused};
+use crate::support::{done, json, refused};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -206,6 +206,11 @@ fn a_setting_changes_every_run_of_a_paper() {
         );
     }
     assert!(listed("lost", "decisions") > 0);
+    let printed = done(root(), &format!("reproduce sw-dynamic --set {setting}"));
+    assert!(printed.contains("sw-dynamic as shipped") && printed.contains("Lost against"));
+    let printed = done(root(), "reproduce sw-dynamic");
+    assert!(printed.contains("mean log error") && !printed.contains("against what ships"));
+    assert!(!printed.contains("cells within 0.25 %"));
 }
 
 #[test]

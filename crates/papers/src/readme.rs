@@ -156,11 +156,8 @@ fn push_short_results(text: &mut String, counts: &[EffectCounts], papers: &[Pape
         claims.confirmed_fail,
         claims.confirmed_fail + claims.confirmed_hold
     );
-    let [mild, harsh] = [4, 6].map(|column| audit_number(AUDIT_SPLITS, column));
-    let inferred: usize = [6, 7]
-        .map(|column| audit_number(AUDIT_CONSTANTS, column))
-        .iter()
-        .sum();
+    let [mild, harsh] = [4, 6].map(|column| audit_number("| all | 194 |", column));
+    let inferred: usize = inferred_values().iter().sum();
     put!(
         text,
         "- **Chosen and unseen**: {} values were fitted to published results, and {inferred} more that matter were inferred. If the constants are fitted again without a part of the times, they predict {harsh} to {mild} of {} times within 2.5 %; no time was predicted blind.\n",
@@ -347,12 +344,17 @@ fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
 /// Appends the number of values that no paper states and that matter: the fitted ones, and those that the last audit found.
 fn push_strict_count(text: &mut String, papers: &[PaperResults]) {
     let fitted = Residuals::of(papers).fitted_constants;
-    let [options, numbers] = [6, 7].map(|column| audit_number(AUDIT_CONSTANTS, column));
+    let [options, numbers] = inferred_values();
     put!(
         text,
         "**A strict count has {} values that no paper gives and that matter**: the {fitted} fitted ones, {options} options and {numbers} numbers. The last two were inferred and do not count as fitted, but a result is lost if they are changed ([audit](audit.md), section 1).\n",
         fitted + options + numbers
     );
+}
+
+/// Counts the options and the numbers that were inferred and matter, by the last audit.
+fn inferred_values() -> [usize; 2] {
+    [6, 7].map(|column| audit_number("| all papers, added |", column))
 }
 
 /// Returns the number in a column of the first row of the audit's page that starts with `row`; 0 if there is none.
@@ -377,9 +379,6 @@ fn application_name(paper: &str) -> &str {
 /// The audit is no part of the program: its numbers are those of its page and of its table of held-out times.
 const AUDIT: &str = include_str!("../../../results/audit.md");
 const HELD_OUT: &str = include_str!("../../../results/audit-held-out.csv");
-/// Starts of the rows of the audit's page with all papers: constants, and times that were held out.
-const AUDIT_CONSTANTS: &str = "| all papers, added |";
-const AUDIT_SPLITS: &str = "| all | 194 |";
 
 /// Appends the section on held-out published times, and on where to find predictions that were made before any fit.
 fn push_predictions_section(text: &mut String, papers: &[PaperResults]) {

@@ -124,7 +124,7 @@ fn cells_in_tables(paper: &PaperResults) -> impl Iterator<Item = &CellResult> {
 }
 
 /// Counts the verdicts that are a match, and those that are not [`Verdict::NotCheckable`].
-pub(super) fn matching(verdicts: impl Iterator<Item = Verdict>) -> [usize; 2] {
+fn matching(verdicts: impl Iterator<Item = Verdict>) -> [usize; 2] {
     verdicts.fold([0, 0], |[matching, checkable], verdict| {
         [
             matching + usize::from(verdict == Verdict::Match),
@@ -279,16 +279,15 @@ pub(super) fn push_all_residuals(text: &mut String, reproduction: &Reproduction)
     let usual = residuals(shipped).into_iter();
     rows.extend(usual.map(|one| (format!("{} as shipped", one.paper), one)));
     push_residuals(text, &rows);
+    if shipped.is_empty() {
+        return;
+    }
     for (head, list) in [
         ("Lost", reproduction.lost()),
         ("Gained", reproduction.gained()),
     ] {
-        if !shipped.is_empty() {
-            put!(
-                text,
-                "\n{head} against what ships:{}\n",
-                if list.is_empty() { " nothing" } else { "" }
-            );
+        if !list.is_empty() {
+            put!(text, "\n{head} against what ships:\n");
         }
         for one in list {
             put!(
