@@ -131,11 +131,11 @@ fn push_short_results(text: &mut String, counts: &[EffectCounts], papers: &[Pape
     );
     let kinds = DecisionKind::ALL.map(|kind| {
         let [matching, count] = all.decisions_by_kind[kind.name()];
-        format!("{matching} of {count} {}", kind.name())
+        format!("{} {matching} of {count}", kind.name())
     });
     put!(
         text,
-        "- **Decisions** that match: {} (a *stay* is a call that moves nothing).\n",
+        "- **Decisions** that match: {}. A *stay* is a call that moves nothing.\n",
         kinds.join(", ")
     );
     let tables = counts.iter().filter(|one| 2 * one.within[1] < one.rows);
@@ -243,7 +243,7 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
 
 /// Appends the numbers of claims that hold in the simulation, grouped by whether the published numbers confirm them.
 fn push_claim_counts(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. A claim tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 counts claims that the paper's numbers neither confirm nor contradict. Some of them state a gain for which the paper prints no times. Three of these gains are reproduced (lu-c01, lu-c18, lbm-c11), and four are not (swd-c04, swd-c05, swd-c19, swd-c20). The stated mean overhead of 5.4 % is not reproduced either (swd-c03).\nThree claims on overheads hold, but say little, since the simulated overheads are below 0.002 % (lbm-c01, lbm-c09, swd-c31). The page of each paper lists its claims by these ids.\n";
+    *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. A claim tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 counts claims that the paper's numbers neither confirm nor contradict. Some of them state an overhead or a gain for which the paper prints no times; the pages of the papers compare these effects, too, in their sections on effects.\nThree claims on overheads hold, but say little, since the simulated overheads are below 0.002 % (lbm-c01, lbm-c09, swd-c31). The page of each paper lists its claims by these ids.\n";
     let row = |name: &str, counts: ClaimCounts| {
         format!(
             "{name} | {} | {} | {} of {} | {} of {}",
