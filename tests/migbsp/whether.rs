@@ -24,10 +24,11 @@ fn external_load_changes_the_destination() {
 
 #[test]
 fn a_host_without_memory_is_no_destination() {
-    let mut world = World::new(&[&[1e9, 1e9], &[4e9, 3e9]], &[0, 2]);
+    let mut world = World::new(&[&[1e9, 1e9], &[7e9, 3e9]], &[0, 2]);
     world.compute(&[1.0, 0.0]);
     world.memory = vec![bytes(1000.0); 2];
     world.platform.hosts[2].memory = Some(bytes(2000.0));
+    // Two processes share 7 GHz, which is more than 3.
     assert_eq!(moves(&world.first_call(default())), [(0, 2)]);
     world.platform.hosts[2].memory = Some(bytes(1999.0));
     assert_eq!(moves(&world.first_call(default())), [(0, 3)]);
