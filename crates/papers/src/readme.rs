@@ -160,7 +160,7 @@ fn push_short_results(text: &mut String, counts: &[EffectCounts], papers: &[Pape
     let inferred: usize = inferred_values().iter().sum();
     put!(
         text,
-        "- **Chosen and unseen**: {} values were fitted to published results, and {inferred} more that matter were inferred. If the constants are fitted again without a part of the times, they predict {harsh} to {mild} of {} times within 2.5 %; no time was predicted blind.\n",
+        "- **Chosen and unseen**: {} values were fitted to published results, and {inferred} more that matter were inferred. In the last audit, constants that were fitted again without a part of the times predicted {harsh} to {mild} of {} times within 2.5 %; no time was predicted blind.\n",
         all.fitted_constants,
         all.cells
     );
@@ -347,7 +347,7 @@ fn push_strict_count(text: &mut String, papers: &[PaperResults]) {
     let [options, numbers] = inferred_values();
     put!(
         text,
-        "**A strict count has {} values that no paper gives and that matter**: the {fitted} fitted ones, {options} options and {numbers} numbers. The last two were inferred and do not count as fitted, but a result is lost if they are changed ([audit](audit.md), section 1).\n",
+        "**A strict count has {} values that no paper gives and that matter**: the {fitted} fitted ones, {options} options and {numbers} numbers. The last two were inferred and do not count as fitted, but in the last [audit](audit.md) (section 1) a result was lost when they were changed.\n",
         fitted + options + numbers
     );
 }
@@ -382,7 +382,7 @@ const HELD_OUT: &str = include_str!("../../../results/audit-held-out.csv");
 
 /// Appends the section on held-out published times, and on where to find predictions that were made before any fit.
 fn push_predictions_section(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
+    *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). The audit is not part of `migsim reproduce`, so its numbers are those of its last run. In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
     let table = AUDIT.find("\n| paper | cells | within 2.5 % as fitted |");
     let table = table.map_or("", |at| &AUDIT[at..]);
     *text += table.split("\n\n").next().unwrap_or_default();
