@@ -126,8 +126,10 @@ fn lu(element: f64) -> Lu {
 
 #[test]
 fn lu_with_sequential_sends_and_empty_messages_is_steady() {
-    let (sends, receives) = (SendOrder::Sequential, TransferStart::Early);
-    assert_steady(&lu(0.0), 401, sends, receives, NetworkModel::default());
+    for receives in [TransferStart::Early, TransferStart::Late] {
+        let sends = SendOrder::Sequential;
+        assert_steady(&lu(0.0), 401, sends, receives, NetworkModel::default());
+    }
 }
 
 #[test]

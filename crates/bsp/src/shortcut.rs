@@ -63,14 +63,10 @@ impl<'a> Shortcuts<'a> {
             ..
         } = *world.setup;
         let may_repeat = may_repeat_supersteps(runtime.shortcuts, world, barrier);
-        // Processes whose sends and receives are both blocking can wait for each other for ever. A process that waits for its
-        // sends has two times: of its last receive, and of its last delivery.
-        let has_order = (runtime.sends == SendOrder::Concurrent
-            || runtime.receives == TransferStart::Early)
-            && !runtime.wait_for_sends;
         Self {
+            // A process that waits for its sends has two times: of its last receive, and of its last delivery.
             may_evaluate: runtime.shortcuts != Allowed::None
-                && has_order
+                && !runtime.wait_for_sends
                 && !(network.slow_start && barrier.uses_links())
                 && barrier.is_predictable(),
             arrival_times: Vec::new(),

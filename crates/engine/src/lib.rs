@@ -39,7 +39,7 @@
 //! | `bottleneck`, in a batch | flows share each link with 12 others or more, on average | 4 000 processes behind saturated uplinks: 0.24 instead of 7.6 s |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
-//! | events | everything else: capacities that change, late receives, overlapped calls | - |
+//! | events | everything else: capacities that change, overlapped calls | - |
 //!
 //! The engine knows nothing of BSP. Its times agree with SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): a test compares
 //! 38 simulations done with SimGrid.

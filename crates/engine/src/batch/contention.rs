@@ -288,9 +288,8 @@ mod tests {
         let mut starts = starts(flows, platform, &mut paths);
         let mut ends = vec![0.0; flows.len()];
         if !in_groups {
-            memoized.solve(links, &paths, &mut starts, |name, date| {
+            memoized.solve(links, &paths, &mut starts, |name, date, _| {
                 ends[name as usize] = date;
-                None
             });
             return (ends, 1);
         }
@@ -300,9 +299,8 @@ mod tests {
         let mut groups = 0;
         for group in contention.groups() {
             groups += 1;
-            memoized.solve(links, &paths, group, |name, date| {
+            memoized.solve(links, &paths, group, |name, date, _| {
                 ends[name as usize] = date;
-                None
             });
         }
         (ends, groups)

@@ -68,6 +68,18 @@ pub(crate) struct DependentFlows {
 }
 
 impl DependentFlows {
+    /// Adds a flow that was caused by the end of another flow at the time `now` \[s\].
+    #[inline]
+    pub(crate) fn push(&mut self, start: FlowStart, now: f64) {
+        let wait = start.start_time - now;
+        // A start slightly later than the times that count as now may wait as well.
+        if wait > 0.0 && wait <= now * (2.0 * SAME_TIME_TOLERANCE) {
+            self.postponed_starts.push(start);
+        } else {
+            self.flow_start_heap.push(Reverse(start));
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn release_postponed_flows(&mut self) {
@@ -117,18 +129,6 @@ impl PendingFlows<'_> {
             self.dependent_flows.release_postponed_flows();
         }
         None
-    }
-
-    /// Adds a flow that was caused by the end of another flow at the time `now` \[s\].
-    #[inline]
-    pub(crate) fn push_dependent_flow(&mut self, start: FlowStart, now: f64) {
-        let wait = start.start_time - now;
-        // A start slightly later than the times that count as now may wait as well.
-        if wait > 0.0 && wait <= now * (2.0 * SAME_TIME_TOLERANCE) {
-            self.dependent_flows.postponed_starts.push(start);
-        } else {
-            self.dependent_flows.flow_start_heap.push(Reverse(start));
-        }
     }
 
     /// Removes all remaining flows, which never start because their start times are not finite.

@@ -25,14 +25,14 @@ const NOT_IN_USE: u32 = u32::MAX;
 impl<S: FlowSolver> GroupedBatch<S> {
     /// Solves the flows of `starts`, which may be in any order, while link capacities change as listed in `changes`. Calls
     /// `ended(flow_id, time)` for each flow that ends, with the identifier of the flow and the end time \[s\]; this callback may
-    /// return another flow, which starts at that time or later.
+    /// add flows that start at that time or later.
     pub(super) fn solve(
         &mut self,
         links: &[LinkState],
         mut changes: Option<BandwidthChanges>,
         paths: &PathTable,
         starts: &mut [FlowStart],
-        mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
+        mut ended: impl FnMut(u32, f64, &mut DependentFlows),
     ) {
         if !self.solver.has_links() {
             let capacities = links.iter().map(|link| link.bandwidth);
@@ -75,11 +75,10 @@ impl<S: FlowSolver> GroupedBatch<S> {
             }
             self.solver.update_fair_shares(now);
         }
-        pending.clear_unstartable_flows();
+        let later = &mut *pending.dependent_flows;
+        (self.solver).remove_unending_flows(|flow_id| ended(flow_id, f64::INFINITY, later));
+        pending.clear_unstartable_flows(); // and what would follow those that do not end
         self.dependent_flows = dependent_flows;
-        self.solver.remove_unending_flows(|flow_id| {
-            let _ = ended(flow_id, f64::INFINITY); // what would follow starts at no date, either
-        });
         for path in self.path_of_group.drain(..) {
             self.group_of_path[path as usize] = NOT_IN_USE;
         }
@@ -109,7 +108,7 @@ impl<S: FlowSolver> GroupedBatch<S> {
     fn end_flows(
         &mut self,
         now: f64,
-        ended: &mut impl FnMut(u32, f64) -> Option<FlowStart>,
+        ended: &mut impl FnMut(u32, f64, &mut DependentFlows),
         pending: &mut PendingFlows<'_>,
     ) {
         let Self {
@@ -120,9 +119,7 @@ impl<S: FlowSolver> GroupedBatch<S> {
             ..
         } = self;
         solver.end_flows(now, |group, flow_id, is_last| {
-            if let Some(start) = ended(flow_id, now) {
-                pending.push_dependent_flow(start, now);
-            }
+            ended(flow_id, now, pending.dependent_flows);
             if is_last {
                 group_of_path[path_of_group[group as usize] as usize] = NOT_IN_USE;
                 free_groups.push(group);

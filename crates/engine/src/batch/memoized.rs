@@ -46,13 +46,13 @@ impl MemoizedBatch {
     }
 
     /// Solves the flows of `starts`, which may be in any order. Calls `ended(flow_id, time)` for each flow that ends, with the
-    /// identifier of the flow and the end time \[s\]; this callback may return another flow, which starts at that time or later.
+    /// identifier of the flow and the end time \[s\]; this callback may add flows that start at that time or later.
     pub(crate) fn solve(
         &mut self,
         links: &[LinkState],
         paths: &PathTable,
         starts: &mut [FlowStart],
-        mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
+        mut ended: impl FnMut(u32, f64, &mut DependentFlows),
     ) {
         let Self {
             rate_cache: shares,
@@ -101,9 +101,7 @@ impl MemoizedBatch {
                     }
                     remove_ended_flows(flows, left, |flow| {
                         set = set.wrapping_sub(numbers[flow.path as usize]);
-                        if let Some(start) = ended(flow.flow_id, now) {
-                            pending.push_dependent_flow(start, now);
-                        }
+                        ended(flow.flow_id, now, pending.dependent_flows);
                     });
                 } else {
                     let passed = next_start - now;

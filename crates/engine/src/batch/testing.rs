@@ -1,7 +1,10 @@
 //! The solvers of batches and flows between eight hosts, for tests that compare the solvers.
 
 use super::{
-    flow::FlowStart, grouped::GroupedBatch, incremental::IncrementalFlows, memoized::MemoizedBatch,
+    flow::{DependentFlows, FlowStart},
+    grouped::GroupedBatch,
+    incremental::IncrementalFlows,
+    memoized::MemoizedBatch,
     path_table::PathTable,
 };
 use crate::{
@@ -30,8 +33,13 @@ impl Solvers {
         platform: &Platform,
         paths: &PathTable,
         starts: &mut [FlowStart],
-        ended: impl FnMut(u32, f64) -> Option<FlowStart>,
+        mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
+        let ended = |flow, now, later: &mut DependentFlows| {
+            if let Some(start) = ended(flow, now) {
+                later.push(start, now);
+            }
+        };
         let links = &LinkState::all(platform);
         match solver {
             "memoized" => self.memoized.solve(links, paths, starts, ended),

@@ -18,7 +18,7 @@
 
 use super::{
     contention::ContentionSplitter,
-    flow::FlowStart,
+    flow::{DependentFlows, FlowStart},
     grouped::GroupedBatch,
     incremental::IncrementalFlows,
     memoized::MemoizedBatch,
@@ -202,37 +202,31 @@ impl FlowBatch {
             recurrence,
             violation_during_changes: _,
         } = self;
-        let mut only_ended = |name: u32, date: f64| {
-            ended(name, date);
-            None
-        };
         if recurrence.do_active_sets_recur(starts.iter().map(FlowStart::path_and_bytes), paths) {
-            memoized.solve(links, paths, starts, only_ended);
+            memoized.solve(links, paths, starts, causing_none(ended));
             starts.clear();
             return;
         }
         if let Some(end) = common_end.find_common_end_time(links, paths, starts) {
             for start in starts.drain(..) {
-                only_ended(start.flow_id, end);
+                ended(start.flow_id, end);
             }
             return;
         }
-        contention.split_into_groups(links, paths, starts, |name, date| {
-            only_ended(name, date);
-        });
+        contention.split_into_groups(links, paths, starts, &mut ended);
         for group in contention.groups() {
             if recurrence.do_active_sets_recur(group.iter().map(FlowStart::path_and_bytes), paths) {
-                memoized.solve(links, paths, group, &mut only_ended);
+                memoized.solve(links, paths, group, causing_none(&mut ended));
             } else if let Some(end) = common_end.find_common_end_time(links, paths, group) {
                 for start in group {
-                    only_ended(start.flow_id, end);
+                    ended(start.flow_id, end);
                 }
             } else if !do_most_flows_end_together(group, paths)
                 && is_crowd(group.iter().map(|start| start.path), links, paths)
             {
-                bottleneck.solve(links, None, paths, group, &mut only_ended);
+                bottleneck.solve(links, None, paths, group, causing_none(&mut ended));
             } else {
-                incremental.solve(links, None, paths, group, &mut only_ended);
+                incremental.solve(links, None, paths, group, causing_none(&mut ended));
             }
         }
     }
@@ -244,15 +238,13 @@ impl FlowBatch {
         links: &[LinkState],
         changes: BandwidthChanges,
         paths: &PathTable,
-        mut ended: impl FnMut(u32, f64),
+        ended: impl FnMut(u32, f64),
     ) {
         // The capacities of its links have changed by the end, so it is not reused.
         let mut bottleneck = GroupedBatch::<BottleneckedFlows>::default();
         let starts = &mut self.starts;
-        bottleneck.solve(links, Some(changes), paths, starts, |name, time| {
-            ended(name, time);
-            None
-        });
+        let changes = Some(changes);
+        bottleneck.solve(links, changes, paths, starts, causing_none(ended));
         starts.clear();
         self.violation_during_changes = self
             .violation_during_changes
@@ -261,13 +253,13 @@ impl FlowBatch {
 
     /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
     /// of all flows of either kind. Calls `ended(flow_id, time)` for each flow that ends, with the identifier of the flow and the
-    /// end time \[s\]; this callback may return the next flow, which starts at that time or later.
+    /// end time \[s\]; this callback may add flows that start at that time or later.
     pub(crate) fn solve_with_dependent_flows(
         &mut self,
         links: &[LinkState],
         paths: &PathTable,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
-        ended: impl FnMut(u32, f64) -> Option<FlowStart>,
+        ended: impl FnMut(u32, f64, &mut DependentFlows),
     ) {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
@@ -294,6 +286,11 @@ impl FlowBatch {
     pub(crate) fn clear_path_data(&mut self) {
         *self = Self::default();
     }
+}
+
+/// Turns a callback for the ends of flows into one for flows that cause no others.
+fn causing_none(mut ended: impl FnMut(u32, f64)) -> impl FnMut(u32, f64, &mut DependentFlows) {
+    move |name, time, _| ended(name, time)
 }
 
 #[cfg(test)]

@@ -5,12 +5,14 @@
 //! start(m)     = computed(from)                       at once
 //!              = max(computed(from), computed(to))    at once, for a message that waits for its receiver
 //!              = delivered(previous message of from)  in order; the first at computed(from)
+//!              = max(that, sent(to))                  in order, for a message that waits for its receiver: see [`in_order`]
 //! delivered(m) = start(m) + delay + transfer          contending flows are solved in a batch; a delay has all costs of a library
 //! ```
 //! If ends of messages take processor time, `computed(from)` is the end of the send: see [`turns`]. The receives follow last, since
 //! nothing else of the activities depends on them.
 //!
-//! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver.
+//! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver; `sent(p)` is the delivery of
+//! the last message of p.
 //!
 //! Nothing else may be in progress. Speeds of hosts may change while processes compute, if the changes are known in advance, as
 //! with profiles and with the computed steps of a load. No link may change before all messages are sent. Afterwards bandwidths
@@ -28,11 +30,12 @@
 //! input `sensitive-to-dates` of the fuzzing tests).
 
 mod hosts;
+mod in_order;
 mod turns;
 
 use std::fmt;
 
-use self::turns::{MessageLists, NONE};
+use self::turns::MessageLists;
 use super::Simulation;
 use crate::{
     activity::Message,
@@ -111,7 +114,10 @@ pub(super) struct Direct {
     message_classes: Vec<(ProcessId, ProcessId, bool)>,
     /// The messages of each sender, then those of each receiver; used only with processor times or if messages are sent in order.
     lists: MessageLists,
-    /// The end of the last send of each process \[s\]; used only with processor times.
+    /// Messages that wait for each receiver, and processes that go on from a time on \[s\]; used only if messages are sent in order.
+    waiting_messages: MessageLists,
+    ready: Vec<(u32, f64)>,
+    /// The end of the last send of each process \[s\]; used only with processor times or if messages are sent in order.
     sent: Vec<f64>,
     /// The processor time that waits for each process; see [`Receives`].
     waiting: Vec<f64>,
@@ -146,6 +152,16 @@ impl Activities<'_> {
     #[inline]
     fn waits_for_receiver(&self, message: &Message) -> bool {
         message.size.get() > self.late_above
+    }
+
+    /// Returns the duration of the handshake with which a message begins \[s\]; 0 if it has none.
+    #[inline]
+    fn handshake_duration(&self, message: &Message, path: PathId, paths: &PathTable) -> f64 {
+        if self.has_handshakes && self.waits_for_receiver(message) {
+            paths.handshake_duration(path)
+        } else {
+            0.0
+        }
     }
 
     fn is_inside_host(&self, message: &Message) -> bool {
@@ -214,6 +230,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ) -> Result<bool, Error> {
         let (speeds, latencies) = self.settle_capacities(activities.placement)?;
         direct.evaluated.received.clear();
+        direct.sent.clear();
         if !direct.is_possible {
             return Ok(false);
         }
@@ -223,7 +240,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
         let processes = activities.placement.len();
         (direct.lists).link(processes, activities.messages, |one| one.from.index());
-        direct.sent.clear();
         direct.sent.resize(processes, 0.0);
         Ok(
             self.evaluate_transfers(direct, activities, (speeds, latencies))?
@@ -274,8 +290,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             let speed_share = |host: HostId| {
                 self.cpus.cpu(host).speed_of_one() / self.platform.hosts[host.index()].speed.get()
             };
-            direct.compute_messages_in_order(state, activities, speed_share);
-            return Ok(true);
+            return Ok(direct.compute_messages_in_order(state, activities, speed_share));
         }
         if !may_change || !direct.has_message_in_progress_at(capacities, activities) {
             direct.compute_messages(state, activities, None);
@@ -434,6 +449,8 @@ impl Direct {
             delays_if_idle: Vec::new(),
             message_classes: Vec::new(),
             lists: MessageLists::default(),
+            waiting_messages: MessageLists::default(),
+            ready: Vec::new(),
             sent: Vec::new(),
             waiting: Vec::new(),
             prior: Vec::new(),
@@ -572,9 +589,7 @@ impl Direct {
                 time = greater(computed[message.to.index()], time);
             }
             started[at] = time;
-            if waits && activities.has_handshakes {
-                time += paths.handshake_duration(message_paths[at]);
-            }
+            time += activities.handshake_duration(message, message_paths[at], paths);
             if may_wait && delays_if_idle[at] > 0.0 {
                 let ends =
                     MessageEnds::of_processes(message.from, message.to, activities.placement);
@@ -594,77 +609,6 @@ impl Direct {
             }
             None => flow_batch.solve(&state.links, paths, ended),
         }
-    }
-
-    /// Computes when each message starts and is delivered, if a process sends its messages one after the other.
-    /// `speed_share` is the fraction of its nominal speed at which a core of a host works.
-    fn compute_messages_in_order(
-        &mut self,
-        state: &NetworkState,
-        activities: &Activities<'_>,
-        speed_share: impl Fn(HostId) -> f64,
-    ) {
-        let processes = activities.placement.len();
-        (self.lists).link(processes, activities.messages, |one| one.from.index());
-        self.clear_message_times(activities.messages.len());
-        let Self {
-            paths,
-            flow_batch,
-            message_paths,
-            lists: MessageLists { first, next },
-            evaluated,
-            ..
-        } = self;
-        let Evaluated {
-            computed,
-            started,
-            delivered,
-            ..
-        } = evaluated;
-        let messages = activities.messages;
-        let send_time_of = |message: &Message| {
-            let is_inside = activities.is_inside_host(message);
-            let (time, _) = state.model.processor_times(is_inside, message.size.get());
-            if time > 0.0 {
-                time / speed_share(activities.hosts(message).0)
-            } else {
-                0.0
-            }
-        };
-        // Sends the messages of one sender one after the other, from a given message on, until one starts a flow.
-        let go_on =
-            |mut message: u32, mut time: f64, started: &mut [f64], delivered: &mut [f64]| {
-                while message != NONE {
-                    let at = message as usize;
-                    let size = messages[at].size.get();
-                    time += send_time_of(&messages[at]);
-                    started[at] = time;
-                    match launch(paths, message_paths[at], at, size, 1.0, time) {
-                        Launched::Delivered(end) => time = end,
-                        Launched::InTransfer(start) => return Some(start),
-                    }
-                    delivered[at] = time;
-                    message = next[at];
-                }
-                None
-            };
-        for (process, &message) in first.iter().enumerate() {
-            let start = go_on(message, computed[process], started, delivered);
-            flow_batch.starts.extend(start);
-        }
-        let flows = messages.iter().zip(&*message_paths);
-        let flows = flows.filter(|(message, path)| {
-            message.size.get() > 0.0 && paths.get(**path).has_shared_links()
-        });
-        let flows = flows.map(|(message, &path)| {
-            let (_, bytes) = paths.delay_and_flow_bytes(path, message.size.get());
-            (path, bytes)
-        });
-        flow_batch.solve_with_dependent_flows(&state.links, paths, flows, |message, time| {
-            let at = message as usize;
-            delivered[at] = time;
-            go_on(next[at], time, started, delivered)
-        });
     }
 }
 

@@ -31,10 +31,7 @@ fn flows_go_on_at_the_capacity_of_each_time() {
             changes,
             &paths,
             &mut starts,
-            |name, time| {
-                ends[name as usize] = time;
-                None
-            },
+            |name, time, _| ends[name as usize] = time,
         );
         ends
     };

@@ -148,13 +148,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             ..
         } = direct;
         let (delivered, received) = (&evaluated.delivered, &mut evaluated.received);
-        if activities.in_order {
-            sent.clone_from(&evaluated.computed);
-            for (message, &time) in activities.messages.iter().zip(delivered) {
-                let sent = &mut sent[message.from.index()];
-                *sent = greater(time, *sent);
-            }
-        }
         received.resize(sent.len(), 0.0);
         waiting.clear();
         waiting.resize(sent.len(), f64::NAN);

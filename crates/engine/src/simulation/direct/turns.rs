@@ -41,15 +41,21 @@ impl MessageLists {
         messages: &[Message],
         process_of: impl Fn(&Message) -> usize,
     ) {
-        let Self { first, next } = self;
-        first.clear();
-        first.resize(processes, NONE);
-        next.clear();
-        next.resize(messages.len(), NONE);
+        self.clear(processes, messages.len());
         for (index, message) in messages.iter().enumerate().rev() {
-            let head = &mut first[process_of(message)];
-            next[index] = std::mem::replace(head, to_u32(index));
+            self.push(process_of(message), index);
         }
+    }
+
+    pub(super) fn clear(&mut self, processes: usize, messages: usize) {
+        self.first.clear();
+        self.first.resize(processes, NONE);
+        self.next.clear();
+        self.next.resize(messages, NONE);
+    }
+
+    pub(super) fn push(&mut self, process: usize, message: usize) {
+        self.next[message] = std::mem::replace(&mut self.first[process], to_u32(message));
     }
 
     /// Returns the messages of a process, in order.
