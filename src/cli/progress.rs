@@ -17,13 +17,13 @@ use crate::policy::is_answer_awaited;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgressDisplay {
     /// Plural noun for the items that are counted, such as `supersteps`.
-    pub(super) item_noun: &'static str,
+    pub item_noun: &'static str,
     /// Total number of items; `None` if it is unknown.
-    pub(super) total_items: Option<u64>,
+    pub total_items: Option<u64>,
     /// Whether lines of text about the progress are printed if standard error is not a terminal.
-    pub(super) prints_lines_without_terminal: bool,
+    pub prints_lines_without_terminal: bool,
     /// Whether no progress is shown at all.
-    pub(super) is_quiet: bool,
+    pub is_quiet: bool,
 }
 
 const TICK: Duration = Duration::from_millis(100);

@@ -38,11 +38,11 @@ pub(super) const PROGRAM_LOG: &str = "exec.log";
 #[derive(Debug)]
 pub(super) struct StudySetup {
     /// Limits on the memory of the runs, and on what files may do.
-    pub(super) limits: Limits,
+    pub limits: Limits,
     /// The threads on which the runs are simulated.
-    pub(super) threads: ThreadPool,
+    pub threads: ThreadPool,
     /// The folder that keeps the results; `None` if they are lost when the command ends.
-    pub(super) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
     output: OutputAndThreadArguments,
 }
 

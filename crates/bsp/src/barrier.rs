@@ -43,10 +43,10 @@ pub(super) struct Barrier {
     config: BarrierConfig,
     process_count: u32,
     /// The processes that may leave the barrier now, in the order in which they leave; the runtime removes them from this list.
-    pub(super) leaving_processes: VecDeque<u32>,
+    pub leaving_processes: VecDeque<u32>,
     /// For each process, the time from the departure of the first process to the departure of this process \[s\]. The list is
     /// empty unless the protocol predicts a departure for each process.
-    pub(super) departure_delays: Vec<f64>,
+    pub departure_delays: Vec<f64>,
     protocol: Protocol,
 }
 

@@ -40,10 +40,10 @@ pub(super) struct ReschedulingCall {
     /// Number of activities (messages, computations, waits) of the current step that are still in progress.
     pending_activities: usize,
     /// Whether the rescheduling call overlaps the next superstep, so that processes begin this superstep before the call ends.
-    pub(super) overlaps_superstep: bool,
+    pub overlaps_superstep: bool,
     /// Instant since which all processes wait for the end of a call that overlapped a superstep; `None` if they do not wait for
     /// such a call.
-    pub(super) all_waiting_since: Option<Time>,
+    pub all_waiting_since: Option<Time>,
     procedure: Option<CallProcedure>,
     step_messages: Vec<(HostId, HostId, Bytes)>,
     messages_with_ends: MessagesWithEnds,

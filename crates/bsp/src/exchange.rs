@@ -16,13 +16,13 @@ pub(super) struct MessageExchange {
     messages_by_sender: Vec<u32>,
     first_message_positions: Vec<u32>,
     next_message_positions: Vec<u32>,
-    pub(super) pending_receive_counts: Vec<u32>,
+    pub pending_receive_counts: Vec<u32>,
     /// For each process, the processor time of delivered messages; used only if receives take processor time.
-    pub(super) receive_queues: Vec<ReceiveQueue>,
+    pub receive_queues: Vec<ReceiveQueue>,
     /// For each process, the number of messages that the process has sent, that are not yet delivered, and for whose delivery the
     /// process has to wait.
-    pub(super) undelivered_send_counts: Vec<u32>,
-    pub(super) is_receiving: Vec<bool>,
+    pub undelivered_send_counts: Vec<u32>,
+    pub is_receiving: Vec<bool>,
     /// For each receiver, the last of the messages that wait until the receiver begins to receive ([`NONE`] if no message waits).
     /// It is used only with rendezvous.
     last_blocked_messages: Vec<u32>,
@@ -32,7 +32,7 @@ pub(super) struct MessageExchange {
     /// For each message, the local time at which its transfer started \[s\]; NaN after the message is delivered.
     start_times: Vec<f64>,
     /// For each delivered message, the local times at which its transfer started and ended \[s\].
-    pub(super) transfer_periods: Vec<(f64, f64)>,
+    pub transfer_periods: Vec<(f64, f64)>,
     /// The hosts of the sender and of the receiver of each flow, stored only with debug assertions. Processes may be on other
     /// hosts at the end of the superstep, if a migration ended during the superstep.
     flow_hosts: Vec<(HostId, HostId)>,
@@ -44,10 +44,10 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiveQueue {
     /// Work of the messages that wait \[instructions\].
-    pub(super) waiting_work: f64,
-    pub(super) waiting_messages: u32,
+    pub waiting_work: f64,
+    pub waiting_messages: u32,
     /// Number of messages on which the process spends time at present.
-    pub(super) current_messages: u32,
+    pub current_messages: u32,
 }
 
 impl MessageExchange {

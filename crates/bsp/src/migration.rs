@@ -22,13 +22,13 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
     migrations: Vec<Move>,
-    pub(super) pending_migrations: usize,
+    pub pending_migrations: usize,
     next_migration_index: usize,
     /// Instant at which all migrations of the rescheduling call start; `None` if each migration starts when its process receives
     /// the answer of the call.
     common_start: Option<Time>,
     longest_migration_duration: Seconds,
-    pub(super) waiting_processes: WaitingProcesses,
+    pub waiting_processes: WaitingProcesses,
     /// Processes that have migrated by a decision of the policy and have not continued their work since.
     migrated_processes: Vec<u32>,
 }

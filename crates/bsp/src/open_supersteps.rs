@@ -36,7 +36,7 @@ pub(super) struct OpenSupersteps {
     current_superstep: Option<usize>,
     /// Contents of closed supersteps, kept so that new supersteps can reuse their memory.
     reusable_contents: Vec<SuperstepContent>,
-    pub(super) ready_processes: VecDeque<u32>,
+    pub ready_processes: VecDeque<u32>,
     /// Number that the engine will give to the next message; after 2^32 messages the numbers start again at 0.
     next_message_number: u32,
 }

@@ -21,7 +21,7 @@ use migsim_platform::{Host, Platform};
 pub(super) struct Rescheduling<'a> {
     /// The policy of the run; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
-    pub(super) between: Between,
+    pub between: Between,
     /// The decision of the caller for the rescheduling call that is due; `None` if there is no such call or a policy decides.
     caller_decision: Option<Decision>,
     random: Stream,
@@ -30,13 +30,13 @@ pub(super) struct Rescheduling<'a> {
     /// The hosts whose speed varies, each with its availability at the last rescheduling call, from which the mean since that
     /// call is computed.
     varying_hosts: Vec<(HostId, AvailabilityIntervalStart)>,
-    pub(super) supersteps_since_call: u64,
-    pub(super) prescribed_moves: &'a [PrescribedMigration],
+    pub supersteps_since_call: u64,
+    pub prescribed_moves: &'a [PrescribedMigration],
     /// Number of the superstep to whose end a call is postponed; `None` if no call is postponed. Without barriers, a call is
     /// postponed if some processes have begun later supersteps when it becomes due.
     postponed_call_superstep: Option<usize>,
-    pub(super) call: ReschedulingCall,
-    pub(super) migrations: Migrations,
+    pub call: ReschedulingCall,
+    pub migrations: Migrations,
     /// The reports that the policy receives in place of exact measurements; `None` if it receives all measurements without errors
     /// and without delay.
     reports: Option<ReportHistory>,

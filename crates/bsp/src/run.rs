@@ -61,14 +61,14 @@ fn setup_without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
 
 /// The state of a run of one scenario: the processes, the shortcuts, the rescheduling and the position in the main loop.
 pub(super) struct Run<'a, 'r> {
-    pub(super) world: RunState<'a>,
-    pub(super) superstep: SuperstepState,
-    pub(super) shortcuts: Shortcuts<'a>,
+    pub world: RunState<'a>,
+    pub superstep: SuperstepState,
+    pub shortcuts: Shortcuts<'a>,
     /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates the supersteps.
-    pub(super) open_supersteps: Option<OpenSupersteps>,
-    pub(super) rescheduling: Rescheduling<'a>,
-    pub(super) recorder: &'r mut dyn Recorder,
-    pub(super) invariant_sums: invariants::ReusableSums,
+    pub open_supersteps: Option<OpenSupersteps>,
+    pub rescheduling: Rescheduling<'a>,
+    pub recorder: &'r mut dyn Recorder,
+    pub invariant_sums: invariants::ReusableSums,
     completed_supersteps: usize,
     resume_point: ResumePoint,
 }

@@ -48,39 +48,39 @@ pub struct Setup<'a> {
 
 #[derive(Clone)]
 pub(super) struct RunState<'a> {
-    pub(super) setup: &'a Setup<'a>,
-    pub(super) engine: Simulation<'a, ActivityToken>,
+    pub setup: &'a Setup<'a>,
+    pub engine: Simulation<'a, ActivityToken>,
     /// The network model of the setup for the number of cores on which processes start.
-    pub(super) network: NetworkModel,
+    pub network: NetworkModel,
     /// Whether the ends of messages take processor time.
-    pub(super) has_processor_times: bool,
+    pub has_processor_times: bool,
     /// The causes of activities, from which the critical path is computed; `None` if it is not recorded.
-    pub(super) trace: Option<Box<CauseTrace<'a>>>,
+    pub trace: Option<Box<CauseTrace<'a>>>,
     /// Whether simulated time may advance without events when nothing is in progress; false while a rescheduling call is about to
     /// start.
-    pub(super) may_fast_forward: bool,
-    pub(super) superstep_plan: Plan,
+    pub may_fast_forward: bool,
+    pub superstep_plan: Plan,
     /// Total size of the messages in the plan of the open superstep \[B\].
     planned_bytes: f64,
-    pub(super) superstep_count: usize,
-    pub(super) open_superstep: usize,
+    pub superstep_count: usize,
+    pub open_superstep: usize,
     /// Number of the superstep at whose barrier processes are leaving at present, or left last, counted from 0.
-    pub(super) ending_superstep: usize,
-    pub(super) placement: Vec<HostId>,
-    pub(super) pending_destinations: Vec<(ProcessId, HostId)>,
+    pub ending_superstep: usize,
+    pub placement: Vec<HostId>,
+    pub pending_destinations: Vec<(ProcessId, HostId)>,
     /// Memory of each process in the superstep at whose end the policy was last asked.
-    pub(super) process_memory: Vec<Bytes>,
+    pub process_memory: Vec<Bytes>,
     /// Number of supersteps whose changes of memory are contained in `process_memory`.
     memory_superstep_count: usize,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
-    pub(super) pinned_processes: Vec<bool>,
-    pub(super) measurements: Measures,
-    pub(super) records_transfers: bool,
+    pub pinned_processes: Vec<bool>,
+    pub measurements: Measures,
+    pub records_transfers: bool,
     /// Whether the policy is no longer called because it will request no more rescheduling calls.
     is_policy_done: bool,
-    pub(super) outcome: RunOutcome,
+    pub outcome: RunOutcome,
     first_kept_superstep: usize,
-    pub(super) event_log: EventHash,
+    pub event_log: EventHash,
 }
 
 /// Returns for each process whether it must not migrate; the list is empty if all processes may migrate.

@@ -230,7 +230,7 @@ pub(super) struct Cpus<T> {
     /// The receives of each host; empty in a network whose messages take no processor time.
     receiving: Vec<Cpu<T>>,
     /// The first violated invariant of an execution; `None` if there is none.
-    pub(super) first_violation: Option<InvariantViolation>,
+    pub first_violation: Option<InvariantViolation>,
 }
 
 impl<T: Copy> Cpus<T> {

@@ -96,17 +96,17 @@ impl PacketQueue {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageStart {
-    pub(super) bytes: f64,
+    pub bytes: f64,
     /// Time from the sending of the message until its packets join the first queue \[s\].
-    pub(super) delay: f64,
-    pub(super) connection: Option<u32>,
+    pub delay: f64,
+    pub connection: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedMessage<T> {
     message: u32,
-    pub(super) token: T,
-    pub(super) connection: Option<u32>,
+    pub token: T,
+    pub connection: Option<u32>,
 }
 
 #[derive(Clone, Debug)]

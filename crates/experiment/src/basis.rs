@@ -87,13 +87,13 @@ fn join_names(mut names: Vec<String>) -> String {
 pub(super) struct CompleteSettings {
     /// The merged settings of the experiment: built-in settings, settings of the message-passing library, and settings of the
     /// user, which override all other settings.
-    pub(super) merged_layers: Layers,
+    pub merged_layers: Layers,
     /// The settings that user settings override: the settings of the built-in experiments, and the settings that a platform or a
     /// workload adds.
     overridable_settings: Layers,
     user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
-    pub(super) message_passing_library: Option<LoadedLibrary>,
+    pub message_passing_library: Option<LoadedLibrary>,
     /// Name of the built-in experiment whose settings override the settings of all other built-in experiments; `none` if no
     /// built-in experiment completes the settings.
     topmost_experiment_name: String,

@@ -34,7 +34,7 @@ const MAX_NOISE: f64 = 0.5;
 /// An application whose answers are checked.
 #[derive(Debug)]
 pub(super) struct CheckedWorkload {
-    pub(super) built: BuiltWorkload,
+    pub built: BuiltWorkload,
     name: &'static str,
     /// The processes of the application when it was created.
     processes: usize,

@@ -34,9 +34,9 @@ use migsim_policies::{self as policy, Forecast, Policy, TriggeredPolicy, trigger
 #[derive(Clone, Debug)]
 pub(super) struct PolicyChoice {
     /// The entry of the policy in the registry.
-    pub(super) registry_entry: policy::Entry,
+    pub registry_entry: policy::Entry,
     /// The options of the policy that the settings set, as a JSON object.
-    pub(super) policy_options: Value,
+    pub policy_options: Value,
     /// The trigger that decides when the policy is called; `None` if the policy decides this itself.
     trigger: Option<TriggerChoice>,
     /// Whether a rescheduling call is skipped if the remaining supersteps cannot save as much time as the call costs.

@@ -296,13 +296,13 @@ fn check_program_named_by_file(
 
 /// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
 pub(super) struct ExperimentParts<'r> {
-    pub(super) config: ExperimentConfig,
+    pub config: ExperimentConfig,
     application_entry: &'r registry::Entry,
-    pub(super) platform: Arc<LoadedPlatform>,
-    pub(super) network: NetworkModel,
+    pub platform: Arc<LoadedPlatform>,
+    pub network: NetworkModel,
     policy: PolicyChoice,
-    pub(super) loads: Loads,
-    pub(super) workload: CheckedWorkload,
+    pub loads: Loads,
+    pub workload: CheckedWorkload,
     /// Whether the application draws its random numbers from the seed of the run, because it has no separate seed.
     does_workload_share_seed: bool,
 }

@@ -50,11 +50,11 @@ pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RandomDraws {
     /// Whether the policy, its measurements, the disturbances of the work or the load draw random numbers.
-    pub(super) is_policy_or_load_random: bool,
+    pub is_policy_or_load_random: bool,
     /// Whether the application draws random numbers.
-    pub(super) is_workload_random: bool,
+    pub is_workload_random: bool,
     /// Whether the application would draw its random numbers from the seed of the run, because it has no separate seed.
-    pub(super) does_workload_share_seed: bool,
+    pub does_workload_share_seed: bool,
 }
 
 impl RandomDraws {

@@ -116,11 +116,11 @@ impl Strategy for GreedyOptions {
 
 #[derive(Debug)]
 pub(super) struct GreedyPlacement<R> {
-    pub(super) assigned_hosts: Vec<usize>,
+    pub assigned_hosts: Vec<usize>,
     /// The load of each host after the assignment \[s\].
     host_loads: Vec<R>,
-    pub(super) max_load: R,
-    pub(super) operation_count: u64,
+    pub max_load: R,
+    pub operation_count: u64,
 }
 
 impl<R: Real> GreedyPlacement<R> {
@@ -158,13 +158,13 @@ pub(super) fn heap_path_comparisons(items: usize) -> u64 {
 /// and processes are in the order of their hosts.
 #[derive(Debug)]
 pub(super) struct TreeLbInput {
-    pub(super) process_works: Vec<f32>,
+    pub process_works: Vec<f32>,
     /// Speed of each host; 1 if speeds are not taken into account.
-    pub(super) host_speeds: Vec<f32>,
+    pub host_speeds: Vec<f32>,
     /// Background load of each host \[s\].
-    pub(super) background_loads: Vec<f32>,
+    pub background_loads: Vec<f32>,
     /// The numbers of the processes in decreasing order of work.
-    pub(super) processes_by_decreasing_work: Vec<usize>,
+    pub processes_by_decreasing_work: Vec<usize>,
     sort_comparisons: u64,
 }
 

@@ -99,13 +99,13 @@ pub(super) fn load_experiment(
 #[derive(Debug)]
 pub(super) struct SettingProperties {
     /// Identities of the runs of the setting, one per seed.
-    pub(super) run_ids: Vec<String>,
+    pub run_ids: Vec<String>,
     /// Whether the seed changes the results of the setting.
-    pub(super) uses_seed: bool,
+    pub uses_seed: bool,
     /// Remark about the built-in experiment that completed the settings; `None` if there is no remark.
-    pub(super) remark: Option<BasisRemark>,
+    pub remark: Option<BasisRemark>,
     /// Notes about the application of the setting, its load and its mapping.
-    pub(super) setting_notes: Vec<String>,
+    pub setting_notes: Vec<String>,
 }
 
 impl SettingProperties {

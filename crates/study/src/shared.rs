@@ -25,9 +25,9 @@ pub struct SharedRunData {
 pub(super) struct PolicyIndependentData {
     /// The makespan of scenario i (no rescheduling) \[s\], which does not depend on the policy; not set before it has been
     /// simulated.
-    pub(super) scenario_i_makespan: OnceLock<f64>,
+    pub scenario_i_makespan: OnceLock<f64>,
     /// The cache of supersteps that were simulated, by placement.
-    pub(super) superstep_memo: Memo,
+    pub superstep_memo: Memo,
 }
 
 /// Checks that the runs of this program need not stop.

@@ -14,10 +14,10 @@ pub(super) const MAX_DRAWN_VALUES: usize = 24;
 #[derive(Debug)]
 pub(super) struct ParameterValues<'p> {
     /// Distinct values of the parameter, in the order of their first occurrence.
-    pub(super) distinct_values: Vec<&'p Value>,
+    pub distinct_values: Vec<&'p Value>,
     /// For each setting of the plan, the index of its value in the list of distinct values; `None` if the parameter does not
     /// apply.
-    pub(super) value_indices: Vec<Option<usize>>,
+    pub value_indices: Vec<Option<usize>>,
 }
 
 impl<'p> ParameterValues<'p> {

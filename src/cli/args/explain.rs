@@ -11,26 +11,26 @@ use crate::units::{InvalidProcessNumber, ProcessId};
 pub(crate) struct ExplainArguments {
     /// The experiment or the run folder, and further settings
     #[command(flatten)]
-    pub(crate) settings: SettingsArguments,
+    pub settings: SettingsArguments,
     /// The superstep after which the rescheduling call takes place, counted from 1
     ///
     /// Without it, an overview of all calls is printed.
     #[arg(long, value_name = "N", value_parser = parse_whole_number, help_heading = QUESTION)]
-    pub(crate) superstep: Option<u64>,
+    pub superstep: Option<u64>,
     /// Explain what happened to this process, written as in the output (p24) or as a number (24)
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
-    pub(crate) process: Option<u64>,
+    pub process: Option<u64>,
     /// Explain why this process was not moved
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = QUESTION)]
-    pub(crate) why_not: Option<u64>,
+    pub why_not: Option<u64>,
     /// Print the sentences and the numbers in them as JSON
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Also write the answer as an HTML page into this file
     ///
     /// If the answer is the overview, the page describes each call in words.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) html: Option<PathBuf>,
+    pub html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -40,13 +40,13 @@ pub(crate) struct ExplainArguments {
 pub(crate) struct SnapshotArguments {
     /// The experiment or the run folder, and further settings
     #[command(flatten)]
-    pub(crate) settings: SettingsArguments,
+    pub settings: SettingsArguments,
     /// The superstep at whose end the barrier is, counted from 1
     #[arg(long, value_name = "N", value_parser = parse_whole_number, help_heading = QUESTION)]
-    pub(crate) superstep: u64,
+    pub superstep: u64,
     /// Write the state at the barrier into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
 }
 
 /// Parses a text as a whole number that is not negative.

@@ -16,29 +16,29 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct VariedArguments {
     #[command(flatten)]
-    pub(crate) settings: SettingsArguments,
+    pub settings: SettingsArguments,
 
     /// Run the experiment with each of several values of a key
     ///
     /// A key is a path or a short name: policy, platform and others, or the name of a flag of an application or policy.
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
-    pub(crate) vary: Vec<(String, String)>,
+    pub vary: Vec<(String, String)>,
     /// The seeds with which each combination of values is run
     #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, conflicts_with = "seed", help_heading = VARIED)]
-    pub(crate) seeds: Option<ValuesSpec>,
+    pub seeds: Option<ValuesSpec>,
 }
 
 /// The flags of a command that simulates many runs, for its output and the number of threads.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct OutputAndThreadArguments {
     #[command(flatten)]
-    pub(crate) form: OutputFormArguments,
+    pub form: OutputFormArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// The number of threads that simulate runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
-    pub(crate) threads: Option<usize>,
+    pub threads: Option<usize>,
 }
 
 /// Parses which part of the runs is simulated, written as `I/N` (part I of N parts).

@@ -10,35 +10,35 @@ use crate::units::InstructionsPerSecond;
 pub(crate) struct RecordArguments {
     /// Write the recorded trace into this file
     #[arg(long, value_name = "FILE", default_value = "app.trace")]
-    pub(crate) out: PathBuf,
+    pub out: PathBuf,
     /// The speed of the hosts that ran the program; the work in the trace is time x speed [default: the measured clock rate of
     /// the core]
     #[arg(long, value_name = "SPEED")]
-    pub(crate) speed: Option<InstructionsPerSecond>,
+    pub speed: Option<InstructionsPerSecond>,
     /// Run the program N times, and take the minimum or the median of the work between two MPI calls; runs whose messages differ
     /// are refused
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "from")]
-    pub(crate) repeat: u16,
+    pub repeat: u16,
     /// How the work between two MPI calls is taken from several runs: the minimum if other programs disturb the runs, the median
     /// on an idle host
     #[arg(long, value_enum, default_value = "least")]
-    pub(crate) take: RepetitionStatistic,
+    pub take: RepetitionStatistic,
     /// The time that counts as computation: all time between two MPI calls, or only the processor time
     #[arg(long, value_enum, default_value = "wall")]
-    pub(crate) clock: ComputationClock,
+    pub clock: ComputationClock,
     /// Record only the region NAME, which the program begins with `MPI_Pcontrol(1, "NAME")` and ends with `MPI_Pcontrol(-1, "NAME")`
     #[arg(long, value_name = "NAME")]
-    pub(crate) region: Option<String>,
+    pub region: Option<String>,
     /// The compiler of the MPI library of the program [default: the one whose library the program loads, or `mpicc`]
     #[arg(long, value_name = "COMPILER", conflicts_with = "from")]
-    pub(crate) mpicc: Option<String>,
+    pub mpicc: Option<String>,
     /// Create the trace from the records that an earlier recording kept in this folder, without running the program; repeatable:
     /// one folder for each repetition
     #[arg(long, value_name = "DIR", conflicts_with = "program")]
-    pub(crate) from: Vec<PathBuf>,
+    pub from: Vec<PathBuf>,
     /// The command after `--` that starts the MPI program
     #[arg(value_name = "COMMAND", required_unless_present = "from", last = true)]
-    pub(crate) program: Vec<String>,
+    pub program: Vec<String>,
 }
 
 /// How the work between two MPI calls is determined from several runs of the program.

@@ -19,37 +19,37 @@ pub(crate) struct ReproduceArguments {
     /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
     /// authors-2015, recorded calls of the authors' own program, decided again.
     #[arg(default_value = "all", value_parser = complete::paper_parser(), hide_possible_values = true)]
-    pub(crate) paper: String,
+    pub paper: String,
     /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in recorded calls]
     #[arg(long, value_name = "DIR")]
-    pub(crate) cases: Option<PathBuf>,
+    pub cases: Option<PathBuf>,
     /// Set any key of the experiments in every run of the papers; `NAME:KEY` is a key of one experiment, `platform:KEY` one of the
     /// platforms. Settings in which the runs of a table differ keep their values. The residuals of the papers as they ship are printed,
     /// too, and what the changes lose and gain
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, conflicts_with = "out")]
-    pub(crate) settings: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
     /// Replace the built-in platform of the same name by the platform of this file (JSON) in every run of the papers; can be repeated
     #[arg(long = "platform", value_name = "FILE", conflicts_with = "out")]
-    pub(crate) platforms: Vec<PathBuf>,
+    pub platforms: Vec<PathBuf>,
     /// Also write a Markdown page, a CSV table and figures for each paper into this folder; with `--figure`, write only the
     /// figure [default: here]
     #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) form: OutputFormArguments,
+    pub form: OutputFormArguments,
     /// Draw a figure for an article instead of printing tables, into the file PAPER-NAME.svg: errors, gains, overheads, times
     /// or all; list: print the names of the figures
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
-    pub(crate) figure: Option<String>,
+    pub figure: Option<String>,
     #[command(flatten)]
-    pub(crate) style: FigureArguments,
+    pub style: FigureArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// The number of threads that simulate papers and their runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
-    pub(crate) threads: Option<usize>,
+    pub threads: Option<usize>,
     /// Refuse work whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
     #[arg(long, value_name = "SIZE")]
-    pub(crate) memory_limit: Option<Bytes>,
+    pub memory_limit: Option<Bytes>,
 }

@@ -36,17 +36,17 @@ use crate::cli::threads;
 )]
 pub(crate) struct RunArguments {
     #[command(flatten)]
-    pub(crate) settings: SettingsArguments,
+    pub settings: SettingsArguments,
 
     /// Write the results of the run into this folder
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// Replace the results in the folder if they come from a run with other settings
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) force: bool,
+    pub force: bool,
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
     #[arg(long, requires = "out", help_heading = OUTPUT)]
-    pub(crate) processes: bool,
+    pub processes: bool,
     /// Also write the results as one HTML page
     ///
     /// The default name is report.html, in the folder of `--out` if there is one.
@@ -55,30 +55,30 @@ pub(crate) struct RunArguments {
         clippy::option_option,
         reason = "how clap tells a flag without its value"
     )]
-    pub(crate) report: Option<Option<PathBuf>>,
+    pub report: Option<Option<PathBuf>>,
     /// Also write the activity of each process over time for a trace viewer: perfetto (trace-iii.perfetto.json), paje
     /// (trace-iii.paje), or both, separated by a comma
     #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
-    pub(crate) write_trace: Vec<Viewer>,
+    pub write_trace: Vec<Viewer>,
     /// Also record the critical path, which makes the simulation slower. It is shown in `path.csv` in the folder of `--out`, on
     /// the page of `--report`, and as a track of `--write-trace perfetto`
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) critical_path: bool,
+    pub critical_path: bool,
     #[command(flatten)]
-    pub(crate) form: OutputFormArguments,
+    pub form: OutputFormArguments,
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Print the complete settings as an experiment file, and run nothing
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) show: bool,
+    pub show: bool,
     /// Omit the fastest static start (scenario i from the initial placement of each built-in mapping rule), which is shown on
     /// platforms that no paper used
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) no_static_starts: bool,
+    pub no_static_starts: bool,
     /// The number of threads that run scenarios in parallel; at most 1024 [default: one per scenario]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
-    pub(crate) threads: Option<usize>,
+    pub threads: Option<usize>,
 }
 
 /// The viewer for which the trace of a run is written.

@@ -22,74 +22,74 @@ pub(crate) struct SettingsArguments {
     ///
     /// `migsim schema experiment` describes the file. A run folder stands for the settings of its run.
     #[arg(value_parser = complete::experiment_parser(), hide_possible_values = true)]
-    pub(crate) experiment: Option<PathBuf>,
+    pub experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
     #[arg(long, value_name = "FILE", value_parser = complete::platform_parser(), hide_possible_values = true, help_heading = EXPERIMENT)]
-    pub(crate) platform: Option<String>,
+    pub platform: Option<String>,
     /// How a platform of zones is divided into clusters: zone (each zone that contains hosts), level=N (zones N levels below the
     /// outermost zone), name (by host names), or a CSV file (`host,cluster`)
     #[arg(long, value_name = "zone|level=N|name|FILE", help_heading = EXPERIMENT)]
-    pub(crate) clusters: Option<String>,
+    pub clusters: Option<String>,
     /// The application (see `migsim list apps`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = EXPERIMENT)]
-    pub(crate) app: Option<String>,
+    pub app: Option<String>,
     /// The hosts on which the processes start: a rule, a list of hosts or a CSV file
     ///
     /// The rules are contiguous, round-robin, by-core, by-speed and fast-first; `by-core:epyc,old-3` applies a rule to some hosts
     /// only. A list contains names of hosts and clusters, separated by commas. A CSV file has the columns `process,host`.
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = EXPERIMENT)]
-    pub(crate) mapping: Option<String>,
+    pub mapping: Option<String>,
     /// The scenarios to run: i, ii or iii, several of them separated by commas, or all
     #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',', help_heading = EXPERIMENT)]
-    pub(crate) scenario: Vec<ScenarioChoice>,
+    pub scenario: Vec<ScenarioChoice>,
     /// The seed of all random choices of the load, the policy and the application
     ///
     /// `--set workload.seed=N` sets a separate seed for the application.
     #[arg(long, value_parser = parse_whole_numbers, help_heading = EXPERIMENT)]
-    pub(crate) seed: Option<ValuesSpec>,
+    pub seed: Option<ValuesSpec>,
 
     /// Background load on hosts and links (see `migsim list loads`)
     ///
     /// The value is a kind of load with its parameters; repeatable; `none` means no load. In a sweep, one flag lists alternative
     /// loads: `none,walk,step=0.1,on-off` are three loads.
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", hide_possible_values = true, help_heading = EXPERIMENT)]
-    pub(crate) load: Vec<String>,
+    pub load: Vec<String>,
 
     /// Change one quantity of the platform or the settings, such as 'link wan bandwidth +10%' or 'cluster ICE speed unlimited'
     /// (see the guide on bottlenecks); repeatable; replaces the changes in a file
     #[arg(long = "change", value_name = "CHANGE", help_heading = EXPERIMENT)]
-    pub(crate) changes: Vec<String>,
+    pub changes: Vec<String>,
 
     /// The rescheduling policy (see `migsim list policies`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = POLICY)]
-    pub(crate) policy: Option<String>,
+    pub policy: Option<String>,
     /// The trigger that decides when the policy is called (see `migsim list triggers`); MigBSP and some other policies decide
     /// this themselves
     #[arg(long, value_name = "NAME[=VALUE]", hide_possible_values = true, help_heading = POLICY)]
-    pub(crate) trigger: Option<String>,
+    pub trigger: Option<String>,
     /// Values of the flags that applications and policies define; the registry of the program provides these flags.
     #[command(flatten)]
-    pub(crate) options: OptionValues,
+    pub options: OptionValues,
 
     /// The network model (see `migsim list networks`)
     #[arg(long, value_name = "NAME", value_parser = complete::network_parser(), hide_possible_values = true, help_heading = MODEL)]
-    pub(crate) network: Option<String>,
+    pub network: Option<String>,
     /// The message-passing library (see `migsim list libraries`), or a file that `migsim calibrate` wrote; other flags override
     /// its values
     #[arg(long, value_name = "NAME|FILE", value_parser = complete::library_parser(), hide_possible_values = true, help_heading = MODEL)]
-    pub(crate) library: Option<String>,
+    pub library: Option<String>,
     /// Replace the value of a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
-    pub(crate) constants: Vec<(String, String)>,
+    pub constants: Vec<(String, String)>,
     /// Set any key of the experiment by its path
     ///
     /// This flag overrides the other flags. `migsim run --show` and the page *Settings* of the book list the keys.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
-    pub(crate) settings: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
 
     #[command(flatten)]
-    pub(crate) memory: MemoryArguments,
+    pub memory: MemoryArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -124,15 +124,15 @@ impl ScenarioChoice {
 pub(crate) struct MemoryArguments {
     /// Refuse runs whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
     #[arg(long, value_name = "SIZE", help_heading = OUTPUT)]
-    pub(crate) memory_limit: Option<Bytes>,
+    pub memory_limit: Option<Bytes>,
 
     /// Allow SimGrid platforms to name files outside their folder (`<include>`, profiles)
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) include_outside: bool,
+    pub include_outside: bool,
 
     /// Allow experiment and sweep files to start a program as the policy (`exec`)
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) allow_exec: bool,
+    pub allow_exec: bool,
 }
 
 /// Parses a text of the form `KEY=VALUE` into the key and the value.

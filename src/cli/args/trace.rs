@@ -26,18 +26,18 @@ pub(crate) enum TraceCommand {
 #[derive(Debug, Args)]
 pub(crate) struct TraceExportArguments {
     #[command(flatten)]
-    pub(crate) settings: SettingsArguments,
+    pub settings: SettingsArguments,
     /// Write the trace into this file [default: standard output]; with `--format vt`, the beginning of the names: `lb/lu` writes
     /// lb/lu.0.json, ...
     #[arg(long, value_name = "FILE|PREFIX", help_heading = OUTPUT)]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// The format of the file: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
     #[arg(long, value_enum, default_value = "trace", help_heading = OUTPUT)]
-    pub(crate) format: TraceFormat,
+    pub format: TraceFormat,
     /// With `--format vt`: run scenario iii, and write each process to the host to which the policy moved it, in the form that
     /// vt's offline balancer reads
     #[arg(long, help_heading = OUTPUT)]
-    pub(crate) moves: bool,
+    pub moves: bool,
 }
 
 /// The format in which an application is exported as a file.

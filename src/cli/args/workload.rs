@@ -19,13 +19,13 @@ pub(crate) enum WorkloadCommand {
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadShowArguments {
     #[command(flatten)]
-    pub(crate) settings: SettingsArguments,
+    pub settings: SettingsArguments,
     /// Also draw work, imbalance, messages and h-relation into this SVG file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) svg: Option<PathBuf>,
+    pub svg: Option<PathBuf>,
     /// The maximum number of rows of the table; each row is a superstep or a range of supersteps
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = OUTPUT)]
-    pub(crate) rows: usize,
+    pub rows: usize,
     #[command(flatten)]
-    pub(crate) form: OutputFormArguments,
+    pub form: OutputFormArguments,
 }

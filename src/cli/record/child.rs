@@ -31,13 +31,13 @@ const TIME_TO_END_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct ProgramToRun<'a> {
     /// The program and its arguments, as words.
-    pub(super) program_words: &'a [String],
+    pub program_words: &'a [String],
     /// Path of the library of the recorder, which is loaded into the program; `None` to run the program without the recorder.
-    pub(super) recorder_library: Option<&'a Path>,
+    pub recorder_library: Option<&'a Path>,
     /// Folder into which the recorder writes the records of the processes.
-    pub(super) records_folder: &'a Path,
+    pub records_folder: &'a Path,
     /// Clock with which the recorder measures the time of computation.
-    pub(super) clock: ComputationClock,
+    pub clock: ComputationClock,
 }
 
 /// Runs the program until it ends, with the recorder loaded before the MPI library. If a signal arrives, ends the program.

@@ -30,15 +30,15 @@ const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");
 #[derive(Debug)]
 pub(crate) struct MeasuredMessage {
     /// Name of the host of the sender.
-    pub(crate) sender_host: String,
+    pub sender_host: String,
     /// Name of the host of the receiver.
-    pub(crate) receiver_host: String,
+    pub receiver_host: String,
     /// Size of the message \[B\].
-    pub(crate) message_size: f64,
+    pub message_size: f64,
     /// Time from the start of sending to the end of receiving of one message, or the time of an exchange of two messages \[s\].
-    pub(crate) measured_time: f64,
+    pub measured_time: f64,
     /// Kind of the measurement: `ping` for one message, `exchange` for two messages in opposite directions at the same time.
-    pub(crate) measurement_kind: String,
+    pub measurement_kind: String,
 }
 
 /// Measures the times of messages between the first two processes that `program` starts. Returns the measured times, and a

@@ -14,11 +14,11 @@ use migsim_engine::MessageEnds;
 
 /// What a protocol needs to send its messages and to let processes leave.
 pub(super) struct Context<'c, 'a> {
-    pub(super) world: &'c mut RunState<'a>,
-    pub(super) bytes: Bytes,
-    pub(super) processes: u32,
-    pub(super) leaving: &'c mut VecDeque<u32>,
-    pub(super) departure_delays: &'c mut Vec<f64>,
+    pub world: &'c mut RunState<'a>,
+    pub bytes: Bytes,
+    pub processes: u32,
+    pub leaving: &'c mut VecDeque<u32>,
+    pub departure_delays: &'c mut Vec<f64>,
 }
 
 impl Context<'_, '_> {

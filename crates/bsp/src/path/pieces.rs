@@ -10,14 +10,14 @@ use migsim_platform::Platform;
 /// A message that is in progress or has ended, with the parts of its duration for the critical path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TracedMessage {
-    pub(super) end_hosts: (HostId, HostId),
+    pub end_hosts: (HostId, HostId),
     size: Bytes,
     /// Factor by which the latency of the message is multiplied: 3 for a message with a handshake, the delay factor for a control
     /// message, otherwise 1.
     latency_factor: f64,
     /// Latency that the platform specifies for the whole route; `None` if the latency of the route is the sum of the latencies of
     /// its links.
-    pub(super) route_latency: Option<Seconds>,
+    pub route_latency: Option<Seconds>,
     /// Overhead of the message, its constant time in addition to the time in the network \[s\]; zero until the message has ended.
     overhead: f64,
     /// Latency of the message \[s\]; zero until the message has ended.

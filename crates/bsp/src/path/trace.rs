@@ -73,7 +73,7 @@ pub(crate) struct CauseTrace<'p> {
     /// `repeated_parts` of its part of the critical path.
     last_superstep_opening: (f64, Option<u32>),
     repeated_parts: Vec<Vec<PathPiece>>,
-    pub(crate) current_superstep: usize,
+    pub current_superstep: usize,
 }
 
 impl<'p> CauseTrace<'p> {

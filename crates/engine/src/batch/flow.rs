@@ -9,10 +9,10 @@ use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous_time};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FlowStart {
     /// Time at which the transfer of the flow starts \[s\].
-    pub(crate) start_time: f64,
-    pub(crate) path: PathId,
-    pub(crate) bytes: f64,
-    pub(crate) flow_id: u32,
+    pub start_time: f64,
+    pub path: PathId,
+    pub bytes: f64,
+    pub flow_id: u32,
 }
 
 impl FlowStart {
@@ -30,8 +30,8 @@ impl FlowStart {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ActiveFlow {
-    pub(super) path: PathId,
-    pub(super) flow_id: u32,
+    pub path: PathId,
+    pub flow_id: u32,
 }
 
 impl ActiveFlow {
@@ -92,8 +92,8 @@ impl DependentFlows {
 /// flow causes.
 #[derive(Debug)]
 pub(crate) struct PendingFlows<'s> {
-    pub(crate) independent_flows: &'s [FlowStart],
-    pub(crate) dependent_flows: &'s mut DependentFlows,
+    pub independent_flows: &'s [FlowStart],
+    pub dependent_flows: &'s mut DependentFlows,
 }
 
 impl PendingFlows<'_> {

@@ -12,7 +12,7 @@ use migsim_base::units::to_u32;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct GroupedBatch<S> {
-    pub(super) solver: S,
+    pub solver: S,
     /// For each path: the number of the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     group_of_path: Vec<u32>,
     path_of_group: Vec<PathId>,

@@ -26,16 +26,16 @@ pub(crate) type PathId = u32;
 pub(crate) struct Path {
     /// Time from the sending of a message until the transfer of its flow begins \[s\], for network models in which this time does
     /// not depend on the size of the message.
-    pub(crate) delay: f64,
+    pub delay: f64,
     /// Weight of a flow on the path in the sharing of links: a flow of weight w gets 1/w of the fair share of a link.
-    pub(crate) weight: f64,
+    pub weight: f64,
     /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
-    pub(crate) max_rate: f64,
+    pub max_rate: f64,
     /// Rate of a flow on the path that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
-    pub(crate) uncontended_rate: f64,
+    pub uncontended_rate: f64,
     /// The endpoint classes of sender and receiver, combined into one number. Paths are ordered by this number, so that their
     /// order does not depend on when each path was first requested.
-    pub(crate) endpoint_pair: u64,
+    pub endpoint_pair: u64,
     first_link_use: u32,
     link_use_count: u32,
 }

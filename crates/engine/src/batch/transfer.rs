@@ -172,7 +172,7 @@ fn is_crowd(
 /// Solves batches of flows: chooses one of several solvers for each group of flows, and reuses the arrays of the solvers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowBatch {
-    pub(crate) starts: Vec<FlowStart>,
+    pub starts: Vec<FlowStart>,
     memoized: MemoizedBatch,
     incremental: GroupedBatch<IncrementalFlows>,
     bottleneck: GroupedBatch<BottleneckedFlows>,

@@ -9,14 +9,14 @@ const MAX_DEMAND_RATIO_OF_UNSATURATED: f64 = 1.0 - 1e-6;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
-    pub(super) capacity: f64,
+    pub capacity: f64,
     /// Demand of the groups on the link \[B/s\]: at least `Σ pull · ceiling` over the groups, up to rounding. It is
     /// valid only while the link is unsaturated and not marked for an update.
-    pub(super) demand: f64,
-    pub(super) groups: Vec<GroupOnLink>,
-    pub(super) is_marked_for_update: bool,
+    pub demand: f64,
+    pub groups: Vec<GroupOnLink>,
+    pub is_marked_for_update: bool,
     /// Whether the link is in the solver's list of links that have had groups since the last reset.
-    pub(super) is_listed_as_used: bool,
+    pub is_listed_as_used: bool,
 }
 
 impl Link {
@@ -62,37 +62,37 @@ impl Link {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupOnLink {
-    pub(super) group: u32,
-    pub(super) index_in_group_links: u32,
+    pub group: u32,
+    pub index_in_group_links: u32,
     /// The other link of a group that uses exactly two links; otherwise [`NO_LINK`].
-    pub(super) other_link: u32,
+    pub other_link: u32,
     /// Position of the group in the list of the other link, if the group uses exactly two links.
-    pub(super) position_on_other_link: u32,
+    pub position_on_other_link: u32,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
-    pub(super) pull: f64,
+    pub pull: f64,
     /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
     /// group: u in the equation of the solver.
-    pub(super) ceiling: f64,
+    pub ceiling: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkUse {
-    pub(super) link: u32,
-    pub(super) slot: u32,
+    pub link: u32,
+    pub slot: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
-    pub(super) load_per_rate: f64,
+    pub load_per_rate: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowGroup {
-    pub(super) weight: f64,
-    pub(super) max_rate: f64,
+    pub weight: f64,
+    pub max_rate: f64,
     /// The level at which the flows of the group reach their maximum rate: the rate times the weight.
-    pub(super) level_at_max_rate: f64,
-    pub(super) fair_share_level: f64,
-    pub(super) link_count: u32,
-    pub(super) count: u32,
-    pub(super) is_listed_as_changed: bool,
+    pub level_at_max_rate: f64,
+    pub fair_share_level: f64,
+    pub link_count: u32,
+    pub count: u32,
+    pub is_listed_as_changed: bool,
 }
 
 impl FlowGroup {
@@ -115,10 +115,10 @@ impl FlowGroup {
 /// at which it reaches its maximum rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LowestLevels {
-    pub(super) lowest_level: f64,
+    pub lowest_level: f64,
     /// The link that has the lowest level; [`NO_LINK`] if the level of the group's maximum rate is the lowest.
-    pub(super) lowest_link: u32,
-    pub(super) second_lowest_level: f64,
+    pub lowest_link: u32,
+    pub second_lowest_level: f64,
 }
 
 impl LowestLevels {

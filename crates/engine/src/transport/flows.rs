@@ -31,42 +31,42 @@ pub(super) enum Phase {
 /// A message in the network, as a flow that waits for its delay and then transfers its bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Flow<T> {
-    pub(super) token: T,
-    pub(super) phase: Phase,
-    pub(super) event_key: Option<EventKey>,
-    pub(super) is_ended_by_network: bool,
+    pub token: T,
+    pub phase: Phase,
+    pub event_key: Option<EventKey>,
+    pub is_ended_by_network: bool,
     /// Whether the weight of the flow has to be computed again, because its links have changed.
     needs_new_weight: bool,
     /// Number of bytes of the flow that were left to be transferred at the time of the last update \[B\].
-    pub(super) bytes_left: f64,
+    pub bytes_left: f64,
     /// Rate of the flow since the time of the last update, after the bandwidth factor is applied \[B/s\].
-    pub(super) rate: f64,
+    pub rate: f64,
     /// Local time at which the remaining bytes of the flow were last computed \[s\].
-    pub(super) last_update_time: f64,
+    pub last_update_time: f64,
     /// Fair share that the flow gets on its links, which is the rate of the flow before the bandwidth factor is applied \[B/s\].
-    pub(super) fair_share: f64,
-    pub(super) weight: f64,
+    pub fair_share: f64,
+    pub weight: f64,
     /// Smallest bandwidth of the links on the route at the time when the flow started \[B/s\].
-    pub(super) min_bandwidth: f64,
+    pub min_bandwidth: f64,
     /// Maximum rate that the TCP window allows the flow, before the bandwidth factor is applied \[B/s\].
-    pub(super) max_rate_of_tcp_window: f64,
+    pub max_rate_of_tcp_window: f64,
     /// The links on the route to the receiver whose capacity is not shared among flows.
-    pub(super) unshared_links: Vec<u32>,
+    pub unshared_links: Vec<u32>,
     /// The pipes that are only on the route from the receiver to the sender: links whose capacity is not shared among flows, but
     /// limits this flow.
-    pub(super) pipes_on_return_route: Vec<u32>,
+    pub pipes_on_return_route: Vec<u32>,
     /// Number of loopbacks on the route of the flow; the network model specifies the bandwidth of a loopback.
     loopback_count: u32,
     /// Latency of the route if the platform specifies it \[s\]; `None` if it is the sum of the latencies of the links.
-    pub(super) fixed_latency: Option<f64>,
+    pub fixed_latency: Option<f64>,
     /// Number of the connection on which the flow is sent; `None` if slow start is not simulated.
-    pub(super) connection: Option<u32>,
+    pub connection: Option<u32>,
     /// The shared links that the flow uses, each with the load on the link per unit of the flow's rate.
     ///
     /// This load is 1 on the route to the receiver and, with cross-traffic, 0.05 on the route from the receiver to the sender.
     /// The links of the route to the receiver come first, then the links that are only on the other route.
-    pub(super) uses: Vec<(u32, f64)>,
-    pub(super) link_use_count_to_receiver: usize,
+    pub uses: Vec<(u32, f64)>,
+    pub link_use_count_to_receiver: usize,
 }
 
 impl<T> Flow<T> {
@@ -131,8 +131,8 @@ impl<T: Copy> Flow<T> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Flows<T> {
-    pub(super) network_state: NetworkState,
-    pub(super) flow_slots: Vec<Flow<T>>,
+    pub network_state: NetworkState,
+    pub flow_slots: Vec<Flow<T>>,
     free_slots: Vec<u32>,
     /// For each link, the slots of the flows that cross it, in no particular order and with some flows that have ended; empty if
     /// no link varies.
@@ -145,7 +145,7 @@ pub(super) struct Flows<T> {
     /// sender.
     unshared_links_limit_return_route: bool,
     /// Whether any flow ended with bytes left, or later than its last byte, which violates an invariant of the engine.
-    pub(super) violates_byte_conservation: bool,
+    pub violates_byte_conservation: bool,
 }
 
 impl<T: Copy> Flows<T> {

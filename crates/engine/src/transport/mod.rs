@@ -25,16 +25,16 @@ pub(super) use state::{LinkState, NetworkState};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'p, T> {
-    pub(super) platform: &'p Platform,
-    pub(super) ends: MessageEnds,
+    pub platform: &'p Platform,
+    pub ends: MessageEnds,
     /// Size of the message \[B\].
-    pub(super) bytes: f64,
+    pub bytes: f64,
     /// Whether the message begins with a handshake, which takes a round trip before its delay.
-    pub(super) has_handshake: bool,
+    pub has_handshake: bool,
     /// Part of the delay that does not depend on the route \[s\].
-    pub(super) added_delay: f64,
-    pub(super) delay_factor: f64,
-    pub(super) token: T,
+    pub added_delay: f64,
+    pub delay_factor: f64,
+    pub token: T,
 }
 
 impl<T> Message<'_, T> {

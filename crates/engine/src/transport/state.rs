@@ -9,10 +9,10 @@ use migsim_platform::{Link, Platform};
 #[derive(Clone, Debug)]
 pub(crate) struct LinkState {
     /// Capacity of the link at the present time \[B/s\].
-    pub(crate) bandwidth: f64,
+    pub bandwidth: f64,
     /// Latency of the link at the present time \[s\].
-    pub(crate) latency: f64,
-    pub(crate) is_shared: bool,
+    pub latency: f64,
+    pub is_shared: bool,
 }
 
 impl LinkState {
@@ -28,8 +28,8 @@ impl LinkState {
 
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkState {
-    pub(crate) model: NetworkModel,
-    pub(crate) links: Vec<LinkState>,
+    pub model: NetworkModel,
+    pub links: Vec<LinkState>,
     /// For each link, the number of times that messages in progress cross the link; empty if no link varies.
     pub(super) crossings: Vec<usize>,
     /// The connections between processes, for slow start; `None` if slow start is not simulated.

@@ -21,19 +21,19 @@ const MAX_NAMED_PROCESSES: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedSettings<'a> {
     /// The rescheduling policy.
-    pub(crate) policy: &'a policy::Entry,
+    pub policy: &'a policy::Entry,
     /// All options of the policy; options that the user did not set have their default values.
-    pub(crate) policy_options: &'a Value,
+    pub policy_options: &'a Value,
     /// The background loads.
-    pub(crate) loads: &'a Loads,
+    pub loads: &'a Loads,
     /// The application.
-    pub(crate) workload: &'a dyn Workload,
+    pub workload: &'a dyn Workload,
     /// Whether the application reads the work of its processes from files.
-    pub(crate) is_work_from_files: bool,
+    pub is_work_from_files: bool,
     /// The platform of the run.
-    pub(crate) platform: &'a Platform,
+    pub platform: &'a Platform,
     /// The scenarios that are run.
-    pub(crate) scenarios: &'a [Scenario],
+    pub scenarios: &'a [Scenario],
 }
 
 /// Returns the implausible values among the settings of an experiment.

@@ -11,11 +11,11 @@ use migsim_base::random::{Stream, StreamPurpose, round_portably};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CaseQuantities<'a> {
     /// The nominal computation time of a superstep of the case \[s\].
-    pub(super) superstep_time: f64,
+    pub superstep_time: f64,
     /// The number of supersteps of the case.
-    pub(super) superstep_count: u64,
+    pub superstep_count: u64,
     /// The names of the hosts of the case.
-    pub(super) host_names: &'a [String],
+    pub host_names: &'a [String],
 }
 
 /// Rounds a number to three significant digits.

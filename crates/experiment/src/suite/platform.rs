@@ -15,20 +15,20 @@ use migsim_base::{
 #[derive(Debug)]
 pub(super) struct DrawnPlatform {
     /// The JSON value of the platform file.
-    pub(super) platform_file: Value,
+    pub platform_file: Value,
     /// The names of the hosts of the platform.
-    pub(super) host_names: Vec<String>,
+    pub host_names: Vec<String>,
     /// Total number of cores of all hosts.
-    pub(super) total_core_count: f64,
+    pub total_core_count: f64,
     /// Mean speed of a core of the platform \[instructions/s\]. While groups of hosts are still being drawn, it holds the total
     /// speed of all cores.
-    pub(super) mean_core_speed: f64,
+    pub mean_core_speed: f64,
     /// Bandwidth of the slowest access link of a host \[B/s\].
-    pub(super) slowest_access_bandwidth: f64,
+    pub slowest_access_bandwidth: f64,
     /// The number of clusters of the platform.
-    pub(super) cluster_count: usize,
+    pub cluster_count: usize,
     /// Whether the clusters are joined by a wide-area network.
-    pub(super) has_wide_area_network: bool,
+    pub has_wide_area_network: bool,
 }
 
 /// Draws a number from a distribution and rounds it to a whole number.

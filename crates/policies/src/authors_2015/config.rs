@@ -90,7 +90,7 @@ impl Authors2015Config {
 /// The Sets (clusters) of a run, and the clusters of the platform to which they belong.
 #[derive(Clone, Debug)]
 pub(super) struct Deployment {
-    pub(super) sets: Vec<HostSet>,
+    pub sets: Vec<HostSet>,
     /// The index of the platform's cluster that corresponds to each Set, by Set number.
     platform_cluster_indices: Vec<usize>,
 }

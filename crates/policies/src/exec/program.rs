@@ -59,9 +59,9 @@ pub fn log_error_output_to(path: PathBuf) {
 #[derive(Debug)]
 pub(super) struct OutputLine {
     /// The line with its line end; empty at the end of the output.
-    pub(super) text: String,
+    pub text: String,
     /// Whether more output arrived together with this line.
-    pub(super) is_followed: bool,
+    pub is_followed: bool,
 }
 
 /// Maximum number of checks whether a program has ended after its input was closed, and the real time between two checks.

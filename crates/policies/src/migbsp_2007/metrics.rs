@@ -34,17 +34,17 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProcessTerms {
     /// The number of the process, counted from 1.
-    pub(super) process: usize,
+    pub process: usize,
     /// PI(i), the predicted number of instructions that the process executes in a superstep.
-    pub(super) instructions: f64,
+    pub instructions: f64,
     /// PTP(i), the predicted computation time of the process in a superstep \[s\].
-    pub(super) compute_s: f64,
-    pub(super) p_proc: f64,
-    pub(super) ip: f64,
+    pub compute_s: f64,
+    pub p_proc: f64,
+    pub ip: f64,
     /// P(i), the metric for processing, dimensionless: the larger, the more computation time the process needs.
-    pub(super) processing: f64,
-    pub(super) image_bytes: f64,
-    pub(super) im: f64,
+    pub processing: f64,
+    pub image_bytes: f64,
+    pub im: f64,
 }
 
 /// PM(i,j), the potential of migration of a process to a cluster, with the metrics and forecasts from which it follows, as in the
@@ -53,11 +53,11 @@ pub(super) struct ProcessTerms {
 pub(super) struct MigrationPotential<'a> {
     /// The number of the process, counted from 1.
     #[serde(rename = "process")]
-    pub(super) process_number: usize,
+    pub process_number: usize,
     /// The number of the cluster, counted from 0.
     #[serde(skip)]
-    pub(super) cluster_index: usize,
-    pub(super) cluster: &'a str,
+    pub cluster_index: usize,
+    pub cluster: &'a str,
     /// PC(i,j), the predicted bytes that the process exchanges with the cluster in a superstep.
     bytes: f64,
     /// PTC(i,j)
@@ -72,7 +72,7 @@ pub(super) struct MigrationPotential<'a> {
     it: f64,
     #[serde(flatten)]
     metrics: MigrationMetrics,
-    pub(super) potential: f64,
+    pub potential: f64,
 }
 
 /// The three metrics of a process and a cluster: P(i) for processing, C(i,j) for communication and M(i,j) for memory.
@@ -128,9 +128,9 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
 #[derive(Debug, Default)]
 pub(super) struct PotentialSummary<'a> {
     /// The highest PM of each process; if several PM are equal, the PM to the first of these clusters.
-    pub(super) best: Vec<MigrationPotential<'a>>,
+    pub best: Vec<MigrationPotential<'a>>,
     /// All PM, for the decision record; `None` if there are too many.
-    pub(super) listed: Option<Vec<MigrationPotential<'a>>>,
+    pub listed: Option<Vec<MigrationPotential<'a>>>,
 }
 
 impl<'a> PotentialSummary<'a> {

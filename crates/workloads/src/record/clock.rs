@@ -14,11 +14,11 @@ const MIN_COMPUTATION_NS: u64 = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct RecordedSupersteps {
-    pub(super) superstep_count: usize,
+    pub superstep_count: usize,
     /// Time of computation \[ns\] by superstep and process, both counted from 0; absent where a process does not compute.
     work_ns: BTreeMap<(usize, usize), u64>,
     /// Superstep, sender, receiver and size \[B\] of each message.
-    pub(super) messages_with_superstep: Vec<(usize, usize, usize, u64)>,
+    pub messages_with_superstep: Vec<(usize, usize, usize, u64)>,
 }
 
 /// The progress of one process through its recorded operations while they are assigned to supersteps.

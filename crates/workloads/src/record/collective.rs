@@ -58,17 +58,17 @@ impl CollectiveKind {
 /// A collective operation from the point of view of one process: its communicator, its data, and the rank of the process.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
-    pub(super) kind: CollectiveKind,
-    pub(super) communicator_id: u64,
+    pub kind: CollectiveKind,
+    pub communicator_id: u64,
     /// Number of processes in the communicator.
-    pub(super) member_count: usize,
-    pub(super) rank: usize,
-    pub(super) root: usize,
+    pub member_count: usize,
+    pub rank: usize,
+    pub root: usize,
     /// Size of the data of each process or of each message \[B\], unless a separate list states a size for each member.
-    pub(super) data_bytes: u64,
+    pub data_bytes: u64,
     /// Size of the data \[B\] for each member of the communicator; empty if the size is the same for all members.
-    pub(super) member_data_bytes: Vec<u64>,
-    pub(super) neighbour_messages: Vec<CollectiveMessage>,
+    pub member_data_bytes: Vec<u64>,
+    pub neighbour_messages: Vec<CollectiveMessage>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -36,8 +36,8 @@ const MAX_COUNT: u64 = 1 << 53;
 /// in one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageSequence {
-    pub(super) sender: usize,
-    pub(super) receiver: usize,
+    pub sender: usize,
+    pub receiver: usize,
     communicator_id: u64,
     /// Number of the collective in its communicator, counted from 0; `None` for messages outside collectives.
     collective_number: Option<u64>,
@@ -142,18 +142,18 @@ fn unsupported_call_error(rank: usize, call: &str) -> Problem {
 
 #[derive(Clone, Debug)]
 pub(super) struct ProcessRecord {
-    pub(super) rank: usize,
+    pub rank: usize,
     /// Number of processes of the program.
-    pub(super) process_count: usize,
+    pub process_count: usize,
     /// Whether another process of the program started this process (`MPI_Comm_spawn`).
-    pub(super) is_spawned: bool,
+    pub is_spawned: bool,
     /// Memory of the process \[B\]; 0 if unknown.
-    pub(super) memory: u64,
+    pub memory: u64,
     /// Time that the recorder adds to each recorded call \[ns\].
-    pub(super) recorder_overhead_ns: u64,
+    pub recorder_overhead_ns: u64,
     /// Measurements of the cycles per second of the core \[1/s\]; empty if the recorder did not measure them.
-    pub(super) cycles_per_second: Vec<u64>,
-    pub(super) library_and_host_facts: BTreeMap<String, String>,
+    pub cycles_per_second: Vec<u64>,
+    pub library_and_host_facts: BTreeMap<String, String>,
     members_of_communicator: BTreeMap<u64, Vec<usize>>,
     /// The recorded events of the process, in the order in which they occurred.
     events: Vec<Event>,

@@ -8,9 +8,9 @@ use migsim_base::{
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
-    pub(crate) index: usize,
+    pub index: usize,
     /// Unit of the numbers in the column, from its heading; `None` if the heading has no unit.
-    pub(crate) unit: Option<String>,
+    pub unit: Option<String>,
 }
 
 /// Finds the columns with the names `known` in the heading of a table, and returns them in this order. The last `optional` of

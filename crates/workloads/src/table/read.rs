@@ -148,8 +148,8 @@ fn table_from_rows(
 }
 
 pub(crate) struct TableFile<'a> {
-    pub(crate) path: &'a str,
-    pub(crate) first: u64,
+    pub path: &'a str,
+    pub first: u64,
 }
 
 pub(crate) struct TableRow<'r> {

@@ -5,10 +5,10 @@ use migsim_base::units::{Bytes, UnitError};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceLine<'a> {
-    pub(super) line_number: usize,
-    pub(super) text: &'a str,
-    pub(super) words: [&'a str; 6],
-    pub(super) word_count: usize,
+    pub line_number: usize,
+    pub text: &'a str,
+    pub words: [&'a str; 6],
+    pub word_count: usize,
 }
 
 impl<'a> TraceLine<'a> {

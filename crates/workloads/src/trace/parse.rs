@@ -195,35 +195,35 @@ fn not_utf8_error(source: &str, valid: &[u8]) -> Problem {
 /// The state of parsing a trace: what was parsed so far, and what the next lines may contain.
 #[derive(Debug)]
 pub(super) struct TraceParser<'a> {
-    pub(super) trace_name: &'a str,
+    pub trace_name: &'a str,
     problems: Vec<Problem>,
-    pub(super) trace: Trace,
+    pub trace: Trace,
     /// Number of lines of the whole file, against which numbers in the header are checked.
-    pub(super) line_count: usize,
-    pub(super) format_version: usize,
+    pub line_count: usize,
+    pub format_version: usize,
     /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
-    pub(super) announced_superstep_count: Option<usize>,
+    pub announced_superstep_count: Option<usize>,
     /// Memory of each process without a separate `memory` line, from the line `memory SIZE`; `None` if there is no such line.
-    pub(super) default_memory: Option<Bytes>,
+    pub default_memory: Option<Bytes>,
     /// Memory of processes from `memory p SIZE` lines below a `step` line: the superstep, the process and its memory.
-    pub(super) stated_memory: Vec<(usize, ProcessId, Bytes)>,
+    pub stated_memory: Vec<(usize, ProcessId, Bytes)>,
     /// Whether the trace had a `cycles` line so far.
-    pub(super) has_cycles_line: bool,
+    pub has_cycles_line: bool,
     /// Number that the next `step` line must have, counted from 0.
-    pub(super) next_step_number: usize,
+    pub next_step_number: usize,
     /// Whether a `step` line had a wrong number; the number of supersteps is then not checked.
-    pub(super) has_wrong_step_number: bool,
+    pub has_wrong_step_number: bool,
     /// For each process, the number of supersteps opened so far when its last `c` line was parsed; finds repeated lines in a
     /// superstep.
-    pub(super) last_computation_step: Vec<usize>,
+    pub last_computation_step: Vec<usize>,
     /// For each process, the number of supersteps opened so far when its last `g` line was parsed; finds repeated lines in a
     /// superstep.
-    pub(super) last_move_step: Vec<usize>,
+    pub last_move_step: Vec<usize>,
     /// For each process, the size of the largest memory image with which the trace moves it; `None` if the trace does not move
     /// it.
-    pub(super) largest_memory_images: Vec<Option<Bytes>>,
+    pub largest_memory_images: Vec<Option<Bytes>>,
     /// Whether the line `end` was parsed.
-    pub(super) has_end_line: bool,
+    pub has_end_line: bool,
 }
 
 impl<'a> TraceParser<'a> {

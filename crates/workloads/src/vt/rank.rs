@@ -28,30 +28,30 @@ pub(super) const MAX_PHASES: u64 = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RankData {
-    pub(super) phases: BTreeMap<u64, PhaseData>,
-    pub(super) identical_phases: BTreeSet<u64>,
-    pub(super) ignored_data: IgnoredData,
+    pub phases: BTreeMap<u64, PhaseData>,
+    pub identical_phases: BTreeSet<u64>,
+    pub ignored_data: IgnoredData,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PhaseData {
-    pub(super) tasks: Vec<Task>,
-    pub(super) messages: Vec<TaskMessage>,
+    pub tasks: Vec<Task>,
+    pub messages: Vec<TaskMessage>,
 }
 
 /// A task that is on a rank during one phase; it becomes a process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Task {
     /// Number of the task in the data.
-    pub(super) id: u64,
+    pub id: u64,
     /// JSON value by which the data identifies the task, unchanged; an export writes it again.
-    pub(super) entity: Value,
+    pub entity: Value,
     /// Whether the runtime may migrate the task.
-    pub(super) is_migratable: bool,
+    pub is_migratable: bool,
     /// Work of the task in the phase \[instructions\]: its time, multiplied by the speed of the hosts on which it was recorded.
-    pub(super) work: Instructions,
+    pub work: Instructions,
     /// Memory of the task; `None` if the data does not state it.
-    pub(super) memory: Option<Bytes>,
+    pub memory: Option<Bytes>,
 }
 
 const MAX_MESSAGES_OF_RANK: u64 = 10_000_000;
@@ -59,13 +59,13 @@ const MAX_MESSAGES_OF_RANK: u64 = 10_000_000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TaskMessage {
     /// Number of the task that sends the message.
-    pub(super) sender: u64,
+    pub sender: u64,
     /// Number of the task that receives the message.
-    pub(super) receiver: u64,
+    pub receiver: u64,
     /// Number of messages.
-    pub(super) count: u64,
+    pub count: u64,
     /// Size of one message \[B\].
-    pub(super) size: Bytes,
+    pub size: Bytes,
 }
 
 /// Reads the data file of a rank, and converts its JSON into phases, tasks and messages.

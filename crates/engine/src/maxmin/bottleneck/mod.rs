@@ -247,8 +247,8 @@ struct Group {
 /// A group whose bottleneck link has changed since the list of such changes was last cleared, with the new bottleneck link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BottleneckChange {
-    pub(crate) group: u32,
-    pub(crate) new_bottleneck_link: u32,
+    pub group: u32,
+    pub new_bottleneck_link: u32,
 }
 
 impl BottleneckMaxMin {
