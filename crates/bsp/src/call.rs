@@ -34,7 +34,7 @@ use migsim_base::{
 use migsim_engine::MessageEnds;
 
 /// State of the rescheduling call that is in progress, or of the previous call if no call is in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ReschedulingCall {
     current_step: CallStep,
     /// Number of activities (messages, computations, waits) of the current step that are still in progress.
@@ -55,7 +55,7 @@ pub(super) struct ReschedulingCall {
     early_reporters: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CallStep {
     ComputedWait,
     /// Managers and processes send the messages of the call one after the other, until the call is complete.
@@ -69,6 +69,7 @@ enum CallStep {
     DecisionComputation,
     DecisionDistribution,
     Answers,
+    #[default]
     Idle,
 }
 
@@ -89,20 +90,6 @@ impl CallStep {
 }
 
 impl ReschedulingCall {
-    pub(super) fn idle() -> Self {
-        Self {
-            current_step: CallStep::Idle,
-            pending_activities: 0,
-            overlaps_superstep: false,
-            all_waiting_since: None,
-            procedure: None,
-            step_messages: Vec::new(),
-            messages_with_ends: MessagesWithEnds::default(),
-            sequential_call: None,
-            early_reporters: Vec::new(),
-        }
-    }
-
     /// Returns whether a call is in progress whose messages are sent one after the other (`costs.call.order` is `sequential`).
     pub(super) fn is_sequential(&self) -> bool {
         self.current_step == CallStep::SequentialMessages

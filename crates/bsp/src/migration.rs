@@ -19,7 +19,7 @@ use migsim_base::{
 use migsim_engine::MessageEnds;
 use migsim_platform::Platform;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Migrations {
     migrations: Vec<Move>,
     pub pending_migrations: usize,
@@ -61,18 +61,6 @@ impl Move {
 }
 
 impl Migrations {
-    pub(super) fn new() -> Self {
-        Self {
-            migrations: Vec::new(),
-            pending_migrations: 0,
-            next_migration_index: 0,
-            common_start: None,
-            longest_migration_duration: Seconds::default(),
-            waiting_processes: WaitingProcesses::All,
-            migrated_processes: Vec::new(),
-        }
-    }
-
     pub(super) fn clear(&mut self) {
         self.migrations.clear();
         self.next_migration_index = 0;

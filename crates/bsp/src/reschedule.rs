@@ -71,8 +71,8 @@ impl<'a> Rescheduling<'a> {
             supersteps_since_call: 0,
             prescribed_moves: &[],
             postponed_call_superstep: None,
-            call: ReschedulingCall::idle(),
-            migrations: Migrations::new(),
+            call: ReschedulingCall::default(),
+            migrations: Migrations::default(),
             reports: ReportHistory::new(world.setup.view, world.setup.seed),
         }
     }

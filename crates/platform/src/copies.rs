@@ -73,9 +73,7 @@ pub(super) fn expand_copies(
         }
         left = left.saturating_sub(entries);
     }
-    if !problems.is_empty() {
-        return Err(Error::Input(problems));
-    }
+    Error::unless_empty(problems)?;
     let mut sources = CopySources::default();
     file.clusters = replace_entries_by_copies(
         &file.clusters,

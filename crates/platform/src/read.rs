@@ -220,12 +220,7 @@ impl<'a> PlatformLoader<'a> {
     }
 
     fn fail_if_problems(&mut self) -> Result<(), Error> {
-        if self.problems.is_empty() {
-            return Ok(());
-        }
-        Err(Error::Input(limit_problems(std::mem::take(
-            &mut self.problems,
-        ))))
+        Error::unless_empty(limit_problems(std::mem::take(&mut self.problems)))
     }
 
     /// Checks that names of clusters, links and routers are valid and unique.

@@ -28,8 +28,11 @@ use migsim_base::{
 
 /// Whether a JSON document describes a platform as a tree of zones, of any version of the format.
 pub(super) fn is_zone_file(document: &Document) -> bool {
-    let schema = document.value.get("schema").and_then(|name| name.as_str());
-    let is_named = schema.is_some_and(|name| name.starts_with("migsim-zones"));
+    let is_named = document
+        .value
+        .get("schema")
+        .and_then(|name| name.as_str())
+        .is_some_and(|name| name.starts_with("migsim-zones"));
     is_named || document.value.get("zone").is_some()
 }
 
@@ -88,12 +91,12 @@ impl SimgridTranslation {
 
     /// Returns all problems as an error, with their positions in the JSON file, if any value cannot be translated.
     fn fail_if_problems(&self, document: &Document) -> Result<(), Error> {
-        if self.problems.is_empty() {
-            return Ok(());
-        }
-        let problems = self.problems.iter();
-        let located = problems.map(|(key, message)| document.problem_at(key, message));
-        Err(Error::Input(located.collect()))
+        Error::unless_empty(
+            self.problems
+                .iter()
+                .map(|(key, message)| document.problem_at(key, message))
+                .collect(),
+        )
     }
 
     /// Moves problems from lines of the translated text to the positions of their keys in the JSON file.
@@ -123,8 +126,10 @@ impl SimgridTranslation {
     }
 
     fn collect_duplex_links_and_routers(&mut self, zone: &ZoneEntry) {
-        let links = zone.links.iter();
-        let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
+        let duplex = zone
+            .links
+            .iter()
+            .filter(|link| link.sharing == Sharing::Duplex);
         self.duplex_link_names
             .extend(duplex.map(|link| link.name.clone()));
         for cluster in zone.clusters.iter().filter(|one| one.topology.is_some()) {
@@ -173,11 +178,9 @@ impl SimgridTranslation {
             );
         }
         for (at, host) in zone.hosts.iter().enumerate() {
-            let (name, speed, cores) = (
-                escape_xml_attribute(&host.name),
-                host.speed.get(),
-                host.cores.unwrap_or(1),
-            );
+            let name = escape_xml_attribute(&host.name);
+            let speed = host.speed.get();
+            let cores = host.cores.unwrap_or(1);
             let text = format!("<host id=\"{name}\" speed=\"{speed}f\" core=\"{cores}\"/>");
             self.add_lines(&format!("{key}.hosts[{at}]"), &text);
         }
@@ -207,7 +210,8 @@ impl SimgridTranslation {
             self.add_lines(&format!("{key}.host_links[{at}]"), &text);
         }
         if let Some(backbone) = &zone.backbone {
-            let (bandwidth, latency) = (backbone.bandwidth.get(), backbone.latency.get());
+            let bandwidth = backbone.bandwidth.get();
+            let latency = backbone.latency.get();
             let name = escape_xml_attribute(&backbone.name);
             let text = format!(
                 "<backbone id=\"{name}\" bandwidth=\"{bandwidth}Bps\" latency=\"{latency}s\"/>"
@@ -228,8 +232,7 @@ impl SimgridTranslation {
         for (at, bypass) in zone.bypasses.iter().enumerate() {
             if bypass.symmetrical.is_some() {
                 let message = "a bypass holds for one direction only, so `symmetrical` has no effect; remove the key, or write a second bypass for the way back";
-                let key = format!("{key}.bypasses[{at}].symmetrical");
-                self.report(key, message);
+                self.report(format!("{key}.bypasses[{at}].symmetrical"), message);
             }
         }
     }
@@ -289,7 +292,9 @@ impl SimgridTranslation {
     fn link_reference(&self, link: &str) -> String {
         let direction = ["UP", "DOWN"].iter().find_map(|direction| {
             let stem = link.strip_suffix(direction)?.strip_suffix('_')?;
-            (self.duplex_link_names.contains(stem)).then_some((stem, direction))
+            self.duplex_link_names
+                .contains(stem)
+                .then_some((stem, direction))
         });
         direction.map_or_else(
             || format!("<link_ctn id=\"{}\"/>", escape_xml_attribute(link)),
@@ -332,13 +337,12 @@ impl SimgridTranslation {
         if let Topology::FatTree { down, up, parallel } = topology
             && (up.len() != down.len() || parallel.len() != down.len())
         {
-            let message = format!(
+            self.report(format!("{key}.topology"), format!(
                 "the lists `down`, `up` and `parallel` must have one entry for each level, but have {}, {} and {} entries",
                 down.len(),
                 up.len(),
                 parallel.len()
-            );
-            self.report(format!("{key}.topology"), message);
+            ));
         }
         let hosts = to_simgrid_topology(topology).2;
         if hosts != u128::from(cluster.hosts) {
@@ -388,7 +392,8 @@ impl SimgridTranslation {
                 let message = format!("the profile `{trace}` is not defined under `profiles`");
                 self.report(key, message);
             } else if let Some(trace) = trace {
-                let (trace, element) = (escape_xml_attribute(trace), escape_xml_attribute(element));
+                let trace = escape_xml_attribute(trace);
+                let element = escape_xml_attribute(element);
                 let text = format!(
                     "<trace_connect kind=\"{kind}\" trace=\"{trace}\" element=\"{element}\"/>"
                 );
@@ -436,13 +441,18 @@ fn link_element(link: &ZoneLink) -> String {
 
 /// Returns the router of a cluster with a topology; its link is as fast as the links and the limiter of the topology allow.
 fn topology_router(cluster: &ZoneCluster) -> TopologyRouter {
-    let prefix = (cluster.prefix.clone()).unwrap_or_else(|| format!("{}-", cluster.name));
+    let prefix = cluster
+        .prefix
+        .clone()
+        .unwrap_or_else(|| format!("{}-", cluster.name));
     let limiter = cluster.limiter.filter(|it| *it < cluster.link.bandwidth);
     TopologyRouter {
         cluster: cluster.name.clone(),
         host: format!("{prefix}0"),
         link: ZoneLink {
-            name: (cluster.router.clone())
+            name: cluster
+                .router
+                .clone()
                 .unwrap_or_else(|| format!("{prefix}{}_router", cluster.name)),
             bandwidth: limiter.unwrap_or(cluster.link.bandwidth),
             latency: cluster.link.latency,
@@ -481,7 +491,8 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         );
     }
     if let Some(loopback) = &cluster.loopback {
-        let (bandwidth, latency) = (loopback.bandwidth.get(), loopback.latency.get());
+        let bandwidth = loopback.bandwidth.get();
+        let latency = loopback.latency.get();
         let _ = write!(
             text,
             " loopback_bw=\"{bandwidth}Bps\" loopback_lat=\"{latency}s\""
@@ -506,8 +517,11 @@ fn to_simgrid_topology(topology: &Topology) -> (&'static str, String, u128) {
         texts.join(",")
     };
     let product = |numbers: &[u32]| {
-        let factors = numbers.iter().copied().map(u128::from);
-        factors.fold(1, u128::saturating_mul)
+        numbers
+            .iter()
+            .copied()
+            .map(u128::from)
+            .fold(1, u128::saturating_mul)
     };
     match topology {
         Topology::Torus { dimensions } => ("TORUS", list(dimensions), product(dimensions)),

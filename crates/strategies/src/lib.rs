@@ -137,10 +137,7 @@ fn check_options_in_range<const N: usize>(
 /// # Errors
 /// All problems, if there are any.
 pub fn refuse_problems(problems: Vec<Problem>) -> Result<(), Error> {
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Input(problems))
+    Error::unless_empty(problems)
 }
 
 /// Helpers for the tests of strategies.

@@ -235,9 +235,7 @@ impl Sweep {
                 Err(message) => problems.push(wrong(message, format!("vary.{name}"))),
             }
         }
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        Error::unless_empty(problems)?;
         let mut base = Layers::default();
         if !file.experiment.is_empty() {
             let text = format!("{:#}", Value::Object(file.experiment.clone()));

@@ -69,11 +69,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         }
     }
     problems.extend(check_parts_of_varied_objects(sweep));
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Input(problems))
-    }
+    Error::unless_empty(problems)
 }
 
 /// Returns errors for flags and parameters that set a part of an object which varies as a whole. The results would otherwise be

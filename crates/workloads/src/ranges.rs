@@ -39,9 +39,5 @@ fn out_of_range_problem(key: &str, value: impl Display, hint: impl Into<String>)
 
 pub(super) fn refuse_any<const N: usize>(problems: [Option<Problem>; N]) -> Result<(), Error> {
     let problems: Vec<Problem> = problems.into_iter().flatten().collect();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Input(problems))
-    }
+    Error::unless_empty(problems)
 }

@@ -295,6 +295,7 @@ struct ClusterRoute {
 }
 
 /// Result of the examination of all routes between clusters: the first routes, and the numbers of unusual routes.
+#[derive(Default)]
 struct ClusterRouteSurvey {
     first_routes: Vec<ClusterRoute>,
     route_count: usize,
@@ -309,13 +310,8 @@ struct ClusterRouteSurvey {
 impl ClusterRouteSurvey {
     fn from_platform(platform: &Platform, rows: usize) -> Self {
         let mut survey = Self {
-            first_routes: Vec::new(),
-            route_count: 0,
-            asymmetric_pairs: 0,
-            pairs_without_route: 0,
-            first_pair_without_route: None,
-            latency_range: None,
             unused_links: unused_links(platform),
+            ..Self::default()
         };
         survey.collect_first_routes(platform, rows);
         survey.count_routes(platform);

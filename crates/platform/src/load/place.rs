@@ -127,11 +127,7 @@ impl Loads {
                 *count += 1;
             }
         }
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Input(problems))
-        }
+        Error::unless_empty(problems)
     }
 }
 

@@ -66,10 +66,6 @@ impl ParameterChecks {
 
     /// Returns success if all checked parameters are in range, otherwise all problems found so far as one error.
     pub(super) fn into_result(self) -> Result<(), Error> {
-        if self.problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Input(self.problems))
-        }
+        Error::unless_empty(self.problems)
     }
 }

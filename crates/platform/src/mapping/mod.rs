@@ -408,13 +408,8 @@ fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostI
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() {
-        Ok(ranges.into_iter().flatten().map(HostId).collect())
-    } else {
-        Err(Error::Input(migsim_base::document::limit_problems(
-            problems,
-        )))
-    }
+    Error::unless_empty(migsim_base::document::limit_problems(problems))
+        .map(|()| ranges.into_iter().flatten().map(HostId).collect())
 }
 
 fn host_range_of_entry(

@@ -101,9 +101,7 @@ pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridEx
         .for_each(|node| writer.write_config(node));
     elements().for_each(|node| writer.write_element(node, 1));
     writer.xml.push_str("</platform>\n");
-    if !writer.reader.problems.is_empty() {
-        return Err(Error::Input(writer.reader.problems));
-    }
+    Error::unless_empty(writer.reader.problems)?;
     Ok(SimgridExport {
         xml: writer.xml,
         profile_files: writer.profile_files.into_iter().collect(),

@@ -157,9 +157,7 @@ impl PolicyOptions for ExecOptions {
                     .hint("set `timeout` to a time such as `10 s`"),
             );
         }
-        if !problems.is_empty() {
-            return Err(Error::Input(problems));
-        }
+        Error::unless_empty(problems)?;
         Ok(Box::new(ExecPolicy {
             options: self,
             conversation: None,

@@ -184,9 +184,7 @@ fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
         problems
             .push(Problem::new(message).hint("start all processes with `mpirun` at the beginning"));
     }
-    if !problems.is_empty() {
-        return Err(Error::Input(problems));
-    }
+    Error::unless_empty(problems)?;
     read.sort_by_key(|record| record.rank);
     let expected = read.first().map_or(1, |record| record.process_count);
     let are_all = read.len() == expected

@@ -140,7 +140,7 @@ fn unsupported_call_error(rank: usize, call: &str) -> Problem {
     .hint(hint)
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ProcessRecord {
     pub rank: usize,
     /// Number of processes of the program.
@@ -248,12 +248,7 @@ impl ProcessRecord {
             rank: words.next_number()?,
             process_count: words.next_number()?,
             is_spawned: words.remaining_words.next() == Some("started"),
-            memory: 0,
-            recorder_overhead_ns: 0,
-            cycles_per_second: Vec::new(),
-            library_and_host_facts: BTreeMap::new(),
-            members_of_communicator: BTreeMap::new(),
-            events: Vec::new(),
+            ..Self::default()
         })
     }
 

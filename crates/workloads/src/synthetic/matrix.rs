@@ -57,11 +57,7 @@ fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Mess
         let hint = format!("reduce the file to at most {MAX_MESSAGES} messages");
         problems.push(problem.source(file).hint(hint));
     }
-    if problems.is_empty() {
-        Ok(messages)
-    } else {
-        Err(Error::Input(problems))
-    }
+    Error::unless_empty(problems).map(|()| messages)
 }
 
 #[cfg(test)]

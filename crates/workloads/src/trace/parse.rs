@@ -288,9 +288,7 @@ impl<'a> TraceParser<'a> {
                     .to_owned(),
             );
         }
-        if !self.problems.is_empty() {
-            return Err(Error::Input(self.problems));
-        }
+        Error::unless_empty(self.problems)?;
         let memory = &mut self.trace.memory;
         let mut stated = Vec::new();
         for &(_, process, _) in &self.stated_memory {

@@ -58,9 +58,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
         );
         problems.push(Problem::new(message).source(prefix).hint(hint));
     }
-    if !problems.is_empty() {
-        return Err(Error::Input(limit_problems(problems)));
-    }
+    Error::unless_empty(limit_problems(problems))?;
     let read = |(rank, source): (usize, String)| {
         Ok(RankFile {
             rank,

@@ -37,9 +37,7 @@ impl Vt {
                 Err(other) => return Err(other),
             }
         }
-        if !problems.is_empty() {
-            return Err(Error::Input(limit_problems(problems)));
-        }
+        Error::unless_empty(limit_problems(problems))?;
         join_ranks(files, &read, config)
     }
 }
@@ -148,11 +146,7 @@ fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Err
             );
         }
     }
-    if problems.is_empty() {
-        Ok(numbers.into_keys().collect())
-    } else {
-        Err(Error::Input(limit_problems(problems)))
-    }
+    Error::unless_empty(limit_problems(problems)).map(|()| numbers.into_keys().collect())
 }
 
 /// Calls `look` for each phase with the data of all ranks, and with whether the data of any rank differs from the phase before.

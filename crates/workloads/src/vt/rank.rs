@@ -83,11 +83,7 @@ pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankD
         message_count: 0,
     };
     reader.read_document();
-    if reader.problems.is_empty() {
-        Ok(reader.rank_data)
-    } else {
-        Err(Error::Input(reader.problems))
-    }
+    Error::unless_empty(reader.problems).map(|()| reader.rank_data)
 }
 
 /// Function that returns the place of a value in the data of a rank, for error messages: its path in JSON, and its description.

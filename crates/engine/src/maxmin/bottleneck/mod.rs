@@ -133,7 +133,7 @@ const MAX_UNUSED_FRACTION_OF_SATURATED: f64 = 1e-12;
 /// Fraction of its largest value below which a sum is recomputed, since rounding errors have made it inaccurate.
 const RECOMPUTE_SUM_BELOW_FRACTION: f64 = 1e-3;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 struct Link {
     capacity: f64,
@@ -163,17 +163,9 @@ impl Link {
     fn new(capacity: f64) -> Self {
         Self {
             capacity,
-            classes: Vec::new(),
             last_joined_class: NO_CLASS_OR_POSITION,
-            bottlenecked_classes: Vec::new(),
-            tight_class_count: 0,
-            level_estimate: 0.0,
-            estimated_demand: 0.0,
-            is_tight: false,
-            has_level_changed: false,
-            is_listed_as_used: false,
-            represents_group_max_rate: false,
             position_in_saturated_links: NO_CLASS_OR_POSITION,
+            ..Self::default()
         }
     }
 
