@@ -80,15 +80,21 @@ pub(super) fn run_bench(
 }
 
 fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<BenchRequest, Error> {
-    let wrong = |message: String| Problem::new(message).source("--policies");
-    let rivals = arguments.policies.as_deref().map(ValuesSpec::parse);
-    let rivals = rivals.transpose().map_err(wrong)?;
-    let rivals = rivals.iter().flat_map(ValuesSpec::values);
+    let rivals = arguments
+        .policies
+        .as_deref()
+        .map(ValuesSpec::parse)
+        .transpose()
+        .map_err(|message: String| Problem::new(message).source("--policies"))?;
     Ok(BenchRequest {
         suite,
         case_draw: arguments.draw,
         case_count: count_cases_to_run(suite, arguments)?,
-        rival_policies: rivals.map(|value| value_label(&value)).collect(),
+        rival_policies: rivals
+            .iter()
+            .flat_map(ValuesSpec::values)
+            .map(|value| value_label(&value))
+            .collect(),
         seeds: arguments.seeds.clone(),
         answer_time_limit: arguments.timeout,
     })
@@ -110,7 +116,8 @@ fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Resu
 /// Returns the error for a number of cases, or a number of a case, that is larger than the number of fixed cases of the suite.
 /// `flag` is the flag with this number.
 fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
-    let (name, count) = (&suite.suite_file().name, suite.fixed_case_count());
+    let name = &suite.suite_file().name;
+    let count = suite.fixed_case_count();
     let problem = Problem::new(format!(
         "the number is too large, since the suite `{name}` has only {count} fixed cases"
     ));

@@ -45,8 +45,9 @@ pub(super) fn run_bottlenecks(
     };
     let store = setup.open_store(errors)?;
     let prepared = setup.threads.install(|| prepare_profile(sweep, wanted))?;
-    let simulate = || prepared.simulate_all_changes(&store);
-    let profile = setup.run_with_store(&store, prepared.run_count(), simulate)?;
+    let profile = setup.run_with_store(&store, prepared.run_count(), || {
+        prepared.simulate_all_changes(&store)
+    })?;
     setup.print_notes(&profile.notes, errors);
     if let Some(file) = &arguments.figure {
         let style = arguments.figure_style.style;

@@ -198,11 +198,12 @@ pub(super) fn with_brief_help(command: Command) -> Command {
         id => usual.iter().position(|one| *one == id),
     };
     let examples = command.get_after_help().cloned().unwrap_or_default();
-    let lines = examples.to_string();
-    let mut lines = lines.lines().map(str::trim_start);
+    let examples = examples.to_string();
+    let mut lines = examples.lines().map(str::trim_start);
     let is_short = |line: &&str| line.starts_with("migsim ") && line.len() < 96;
-    let example = lines.find(is_short);
-    let example = example.map_or_else(String::new, |line| format!("Example:\n  {line}\n\n"));
+    let example = lines
+        .find(is_short)
+        .map_or_else(String::new, |line| format!("Example:\n  {line}\n\n"));
     let command = command.mut_args(|arg| match place(arg.get_id().as_str()) {
         Some(place) => arg.display_order(place).help_heading(None),
         None if arg.is_positional() => arg,
@@ -301,14 +302,16 @@ impl<'r> PluginFlags<'r> {
         };
         let under = |id: &str, flags: &[&'static OptionFlag]| -> Vec<Arg> {
             let heading = heading_of(id);
-            let arg = |flag: &&'static OptionFlag| {
-                let arg = create_flag(flag).help_heading(heading.clone());
-                match self.default_value_text(flag) {
-                    Some(defaults) => arg.help(format!("{} [default: {defaults}]", flag.help)),
-                    None => arg,
-                }
-            };
-            flags.iter().map(arg).collect()
+            flags
+                .iter()
+                .map(|flag| {
+                    let arg = create_flag(flag).help_heading(heading.clone());
+                    match self.default_value_text(flag) {
+                        Some(defaults) => arg.help(format!("{} [default: {defaults}]", flag.help)),
+                        None => arg,
+                    }
+                })
+                .collect()
         };
         let mut args = under(APPLICATION_FLAG, &self.application_flags);
         args.extend(under(POLICY, &self.policy_flags));

@@ -78,13 +78,12 @@ pub(super) fn run_compare(
         write_runs_csv(folder, &plan, Shard::WHOLE, rows)?;
     }
     if arguments.map.is_some() {
-        let winners = PolicyWinnerMap::from_rows(&plan, rows);
-        let winners = winners.expect("a map varies the policy and two parameters");
-        let json = winners.to_json();
+        let winners = PolicyWinnerMap::from_rows(&plan, rows)
+            .expect("a map varies the policy and two parameters");
         setup.finish(
             out,
             "compare.json",
-            json,
+            winners.to_json(),
             || winners.sheet(),
             || winners.files(),
         )?;
@@ -149,14 +148,16 @@ fn read_run_folders(
         let message = "the settings of finished runs cannot be changed";
         return Err(Error::input(message, flag, hint));
     }
-    let paths = settings.experiment.iter().chain(&arguments.others);
-    let paths: Vec<&PathBuf> = paths.collect();
+    let paths: Vec<&PathBuf> = settings
+        .experiment
+        .iter()
+        .chain(&arguments.others)
+        .collect();
     if let [one] = paths[..] {
-        let hint = "name at least two folders that `migsim run --out` has written";
         return Err(Error::input(
             "only one folder of a run is named, so that nothing can be compared",
             one.display().to_string(),
-            hint,
+            "name at least two folders that `migsim run --out` has written",
         ));
     }
     let threads = arguments.output_and_threads.threads;

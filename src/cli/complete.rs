@@ -148,8 +148,11 @@ pub(super) fn completion_script(shell: Shell, command: &mut Command) -> String {
 /// Returns the line of the script for fish that offers the names of a command's positional arguments if `condition` holds; empty
 /// if there are no names.
 fn fish_positional_completions(name: &str, command: &Command, condition: &str) -> String {
-    let names = command.get_positionals().flat_map(Arg::get_possible_values);
-    let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+    let names: Vec<String> = command
+        .get_positionals()
+        .flat_map(Arg::get_possible_values)
+        .map(|name| name.get_name().to_owned())
+        .collect();
     if names.is_empty() {
         return String::new();
     }

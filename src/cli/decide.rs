@@ -129,8 +129,8 @@ impl RequestedDecisions<'_> {
             if arguments.json {
                 let mut answer = answer.to_json();
                 answer.shift_insert(0, "case".to_owned(), json!(name));
-                let text = escape_json_controls(format!("{:#}", Value::Object(answer)));
-                let text = text.replace('\n', "\n    ");
+                let text = escape_json_controls(format!("{:#}", Value::Object(answer)))
+                    .replace('\n', "\n    ");
                 print_text(out, &format!("{separator}    {text}"))?;
                 separator = ",\n";
                 return Ok(());
@@ -188,20 +188,22 @@ impl RequestedDecisions<'_> {
         for named in &self.user_selection.names {
             let name = named.split('/').next().unwrap_or(named);
             // An unknown name is reported later.
-            let is_refused =
-                (self.registry.policies().find(name)).is_ok_and(|entry| !entry.is_strategy());
+            let is_refused = self
+                .registry
+                .policies()
+                .find(name)
+                .is_ok_and(|entry| !entry.is_strategy());
             if snapshot.has_decision_of(named) || !is_refused {
                 continue;
             }
             let problem = Problem::new(format!(
                 "the policy `{named}` needs the times of many supersteps, but the file describes a single barrier and holds no decision that `{named}` made there"
             ));
-            let hint = format!(
-                "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
-            );
             return Err(problem
                 .source(format!("--policy {named}"))
-                .hint(hint)
+                .hint(format!(
+                "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
+            ))
                 .into());
         }
         Ok(())
@@ -304,12 +306,11 @@ fn decision_json(
         "price_s": judged.call_cost.get(),
     });
     if snapshot.named_host_count().is_some() {
-        let moved = snapshot
+        row["moved"] = snapshot
             .moves_with_host_names(&judged.assignment.assigned_hosts)
-            .into_iter();
-        let moved =
-            moved.map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }));
-        row["moved"] = moved.collect();
+            .into_iter()
+            .map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }))
+            .collect();
     }
     add_original_program_name(row, judged.strategy.original_program)
 }
@@ -333,7 +334,8 @@ fn seconds_cell(value: f64) -> Cell {
 fn describe_barrier_state(snapshot: &BarrierSnapshot, max_time: f64) -> String {
     let instance = snapshot.instance();
     let processes = format_count(instance.process_count(), "process");
-    let (cores, largest) = (instance.host_count(), format_four_digits(max_time));
+    let cores = instance.host_count();
+    let largest = format_four_digits(max_time);
     match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s for a superstep.",
@@ -446,11 +448,9 @@ fn best_decision_sentence(
     verdict: &BarrierDecisions,
     processes: usize,
 ) -> String {
-    let (name, before, after) = (
-        &best.strategy.name,
-        verdict.max_host_time_before.get(),
-        best.max_host_time.get(),
-    );
+    let name = &best.strategy.name;
+    let before = verdict.max_host_time_before.get();
+    let after = best.max_host_time.get();
     if best.move_count == 0 {
         return format!("The best of these decisions, that of {name}, moves no process.");
     }
@@ -554,8 +554,11 @@ const MAX_LISTED_SUPERSTEPS: usize = 12;
 /// Formats a list of supersteps, separated by commas; `...` at the end stands for supersteps beyond the first
 /// [`MAX_LISTED_SUPERSTEPS`].
 fn format_superstep_list(balances: &[usize]) -> String {
-    let shown = balances.iter().take(MAX_LISTED_SUPERSTEPS);
-    let shown: Vec<String> = shown.map(usize::to_string).collect();
+    let shown: Vec<String> = balances
+        .iter()
+        .take(MAX_LISTED_SUPERSTEPS)
+        .map(usize::to_string)
+        .collect();
     let more = if balances.len() > MAX_LISTED_SUPERSTEPS {
         ", ..."
     } else {

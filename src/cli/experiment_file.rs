@@ -75,10 +75,9 @@ pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
 
 /// Lists the names of the files to which an experiment refers.
 pub(super) fn referenced_file_names(registry: &Registry, experiment: &Value) -> Vec<String> {
-    let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
     json_pointers_to_file_names(registry, experiment)
         .iter()
-        .filter_map(named)
+        .filter_map(|pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned()))
         .collect()
 }
 
@@ -124,8 +123,9 @@ pub(super) fn check_input_files_exist(
     path: &Path,
     layers: &Layers,
 ) -> Result<(), Error> {
-    let manifest = read_text(path).ok();
-    let manifest = manifest.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let manifest = read_text(path)
+        .ok()
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let manifest = manifest.filter(|manifest| manifest["schema"] == "migsim-run-1");
     let Some(manifest) = manifest else {
         return Ok(());
@@ -227,8 +227,7 @@ pub(super) fn resolve_parameter_file_names(
     }
     let name = parameter.name.clone();
     if whole::has_text_form(&name) {
-        let spec = parameter.values_spec.clone();
-        parameter.values_spec = spec.map_single_values(|value| {
+        parameter.values_spec = parameter.values_spec.clone().map_single_values(|value| {
             let mut experiment = json!({ &name: whole::object_from_text_form(&name, value) });
             resolve_file_names(registry, path, &mut experiment);
             whole::text_form(&name, &experiment[&name])

@@ -90,7 +90,7 @@ pub(super) fn run_explain(
             Scenario::Ii
         };
         let scenario = scenario.unwrap_or(usual);
-        match explain_superstep_duration(registry, arguments, &run, (scenario, superstep)) {
+        match explain_superstep_duration(registry, arguments, &run, scenario, superstep) {
             Ok(sentences) => story.with_superstep_duration_part(sentences),
             Err(error) => {
                 let why = error.first_line();
@@ -122,7 +122,8 @@ fn explain_superstep_duration(
     registry: &Registry,
     arguments: &ExplainArguments,
     run: &Run,
-    (scenario, superstep): (Scenario, u64),
+    scenario: Scenario,
+    superstep: u64,
 ) -> Result<Vec<String>, Error> {
     if let Some(folder) = named_run_folder(arguments) {
         let mut kept = read_critical_paths(folder, run)?;

@@ -118,9 +118,8 @@ fn write_vt_files(
         ));
     };
     let migrations = if has_moves {
-        let progress = Progress::default();
         experiment
-            .run_scenario(Scenario::Iii, &progress, &mut (), None)?
+            .run_scenario(Scenario::Iii, &Progress::default(), &mut (), None)?
             .outcome
             .migrations
     } else {
@@ -135,13 +134,12 @@ fn write_vt_files(
         *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))
     };
     if let Some((_, path)) = others.into_iter().find(is_strange) {
-        let problem = Problem::new(format!(
+        return Err(Problem::new(format!(
             "the file `{path}` exists and would be read as a part of the written data"
-        ));
-        return Err(problem
-            .source("--out")
-            .hint("remove this file, or choose another prefix with `--out`")
-            .into());
+        ))
+        .source("--out")
+        .hint("remove this file, or choose another prefix with `--out`")
+        .into());
     }
     for (rank, text) in data.rank_files.iter().enumerate() {
         write_file_named_by_user(Path::new(&own(rank)), text.as_bytes())?;
@@ -157,7 +155,7 @@ fn write_vt_files(
 /// fewest flags.
 fn command_that_runs_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = SharedInputs::default();
-    let difference = |base| settings_missing_in_trace(experiment, base, (limits, &shared));
+    let difference = |base| settings_missing_in_trace(experiment, base, limits, &shared);
     let rest = [None, Some(experiment.application_name()), Some("none")]
         .into_iter()
         .filter_map(difference)
@@ -189,7 +187,8 @@ fn command_that_runs_trace(experiment: &Experiment, trace: &str, limits: Limits)
 fn settings_missing_in_trace(
     experiment: &Experiment,
     base: Option<&str>,
-    (limits, shared): (Limits, &SharedInputs),
+    limits: Limits,
+    shared: &SharedInputs,
 ) -> Option<Vec<(String, Value)>> {
     let mut found: Vec<(String, Value)> = base
         .map(|name| ("extends".to_owned(), json!(name)))
@@ -278,9 +277,9 @@ pub(super) fn run_platform_command(
                 super::show::form_clusters(&mut loaded, clusters)?;
             }
             print_notes(&loaded.user_notes, errors);
-            let is_chosen = clusters.is_some();
             return super::show::show_platform(
-                (&loaded, is_chosen),
+                &loaded,
+                clusters.is_some(),
                 svg.as_deref(),
                 *rows,
                 *form,

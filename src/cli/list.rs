@@ -14,7 +14,7 @@ use crate::{
     output::{Cell, OutputForm, Sheet, Table, text_column},
     paper::PAPERS,
     platform,
-    plugin::{PluginEntry, PluginTable},
+    plugin::PluginTable,
     words::format_count,
 };
 
@@ -148,7 +148,8 @@ fn describe_background_loads(registry: &Registry) -> String {
         writeln!(text, "{:<9} {rest}", entry.name).expect("a string can be written to");
         for parameter in entry.parameters() {
             let default = format_default_value(parameter.default);
-            let (name, what) = (parameter.name, parameter.description.replace('\n', " "));
+            let name = parameter.name;
+            let what = parameter.description.replace('\n', " ");
             writeln!(text, "  {name:<9} {default:<7} {what}").expect("a string can be written to");
         }
     }
@@ -156,8 +157,10 @@ fn describe_background_loads(registry: &Registry) -> String {
 }
 
 fn plugin_rows<K>(table: &PluginTable<K>) -> Vec<[String; 3]> {
-    let row = |entry: &PluginEntry<K>| name_row(entry.name, entry.summary, entry.publication);
-    table.iter().map(row).collect()
+    table
+        .iter()
+        .map(|entry| name_row(entry.name, entry.summary, entry.publication))
+        .collect()
 }
 
 fn name_row(name: &str, summary: &str, source: &str) -> [String; 3] {

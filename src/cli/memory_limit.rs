@@ -101,7 +101,8 @@ fn remaining_memory_of_control_groups() -> Option<f64> {
     let mut all = Vec::new();
     for line in text.lines() {
         let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, fields.next()?);
+        let controllers = fields.next()?;
+        let path = fields.next()?;
         let (root, most, used) = match controllers {
             "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
             "memory" => (

@@ -80,7 +80,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
 ///
 /// The output goes to stdout and stderr of this process. Colours appear on a terminal, unless the environment forbids them.
 pub fn run_in_process(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
+    let mut out = anstream::stdout();
+    let mut errors = std::io::stderr();
     let code = run_with(registry, arguments, &mut out, &mut errors);
     // A failure to write has already been reported, or no reader is left.
     let _ = out.flush();
@@ -97,8 +98,7 @@ pub fn run_with(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
-    let done = try_run_with(registry, arguments, out, errors);
-    done.unwrap_or_else(|error| {
+    try_run_with(registry, arguments, out, errors).unwrap_or_else(|error| {
         // If stderr is closed, the message is lost, but the exit code still reports the failure.
         let _ = writeln!(errors, "{error}");
         if let Error::InternalFault(broken) = &error {
@@ -209,19 +209,19 @@ fn parse_arguments(command: clap::Command, typed: &[OsString]) -> Result<Argumen
     } else {
         command
     };
-    let matches = command.try_get_matches_from(typed)?;
-    Arguments::from_arg_matches(&matches)
+    Arguments::from_arg_matches(&command.try_get_matches_from(typed)?)
 }
 
 /// Lets all arguments that are paths accept names that are not UTF-8.
 fn with_paths_of_bytes(command: clap::Command) -> clap::Command {
-    let path = |arg: clap::Arg| {
-        if arg.get_value_parser().type_id() != ValueParser::path_buf().type_id() {
-            return arg;
-        }
-        arg.value_parser(PathBufValueParser::new().map(|path| path_of_text(&path).into_owned()))
-    };
-    command.mut_args(path).mut_subcommands(with_paths_of_bytes)
+    command
+        .mut_args(|arg: clap::Arg| {
+            if arg.get_value_parser().type_id() != ValueParser::path_buf().type_id() {
+                return arg;
+            }
+            arg.value_parser(PathBufValueParser::new().map(|path| path_of_text(&path).into_owned()))
+        })
+        .mut_subcommands(with_paths_of_bytes)
 }
 
 /// Name of the file into which data about a fault of the program (an internal error) is written.

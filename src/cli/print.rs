@@ -88,12 +88,11 @@ pub(super) fn print_text(out: &mut dyn Write, text: &str) -> Result<(), Error> {
 /// pipe.
 fn convert_print_error(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            let problem = Problem::new(format!("cannot write the result: {error}"));
-            Err(Error::Output(problem.source("standard output").hint(
-                "free space on the disk, or redirect the output into a file on another disk",
-            )))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Output(
+            Problem::new(format!("cannot write the result: {error}"))
+                .source("standard output")
+                .hint("free space on the disk, or redirect the output into a file on another disk"),
+        )),
         _ => Ok(()),
     }
 }

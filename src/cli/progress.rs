@@ -160,7 +160,8 @@ fn poll_progress(
     let start = Instant::now();
     let mut samples = ProgressSamples::default();
     while !is_over() {
-        let (time, count) = (start.elapsed(), count());
+        let time = start.elapsed();
+        let count = count();
         samples.add_sample(time, count);
         // How long an external program takes is unknown: there is no estimate while it is awaited.
         let rate = if is_answer_awaited() {

@@ -150,8 +150,10 @@ fn draw_figures(
 
 /// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.
 fn check_memory_for_page(folder: &Path, limits: Limits) -> Result<(), Error> {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let bytes: f64 = files
+    let bytes: f64 = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
         .filter_map(|file| Some(file.metadata().ok()?.len()))
         .map(|size| size as f64)
         .sum();

@@ -96,7 +96,8 @@ pub(super) fn run(
         print_notes(&experiment.implausible_result_notes(&results), errors);
     }
     let failed_trace = std::mem::take(&mut drafts.failed_traces).into_iter().next();
-    let (mut elsewhere, mut place) = (None, None);
+    let mut elsewhere = None;
+    let mut place = None;
     if let Some(page) = page {
         let mut report = Report::from_results(&experiment, &results, activity)?
             .with_critical_paths(path.clone());
@@ -203,14 +204,13 @@ fn page_destination(
     let Some(file) = &arguments.report else {
         return Ok(None);
     };
-    let usual = || {
+    let file = file.clone().unwrap_or_else(|| {
         arguments
             .out
             .clone()
             .unwrap_or_default()
             .join(report::DEFAULT_PAGE_NAME)
-    };
-    let file = file.clone().unwrap_or_else(usual);
+    });
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -262,8 +262,9 @@ fn run_scenarios(
             run_recorded_scenario(arguments, experiment, folder, scenario, simulate)
         })
         .collect();
-    let (mut runs, mut drafts, mut activities) =
-        (Vec::new(), PendingResults::default(), Vec::new());
+    let mut runs = Vec::new();
+    let mut drafts = PendingResults::default();
+    let mut activities = Vec::new();
     let mut paths = Vec::new();
     for one in done {
         let (run, written, activity, path) = one?;
@@ -373,11 +374,10 @@ pub(super) fn join_settings(
     let given = typed_flags(registry, arguments);
     check_policy_flags(registry, &given, &policy)?;
     if let Some(one) = given.iter().find(|one| one.values_spec.value_count() > 1) {
-        let (text, count) = (&one.definition_text, one.values_spec.value_count());
-        let message =
-            format!("`{text}` has {count} values, but `migsim run` simulates one setting");
+        let text = &one.definition_text;
+        let count = one.values_spec.value_count();
         return Err(Error::input(
-            message,
+            format!("`{text}` has {count} values, but `migsim run` simulates one setting"),
             flag_of(one),
             "choose one value, or simulate all values with `migsim sweep`",
         ));
@@ -422,9 +422,12 @@ pub(super) fn check_policy_flags(
     let Some(one) = given.iter().find(is_wrong) else {
         return Ok(());
     };
-    let policies = registry.policies().iter();
-    let policies = policies.filter(|entry| entry.flag(&one.name).is_some());
-    let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
+    let policies: Vec<&str> = registry
+        .policies()
+        .iter()
+        .filter(|entry| entry.flag(&one.name).is_some())
+        .map(|entry| entry.name)
+        .collect();
     let noun = singular_or_plural(policies.len() as u64, ["policy", "policies"]);
     let hint = format!("leave the flag out, or choose `--policy {}`", policies[0]);
     let policies = match &policies[..] {
@@ -449,11 +452,10 @@ fn check_no_alternative_loads(registry: &Registry, loads: &[String]) -> Result<(
         };
         if choices.len() > 1 && choices.iter().all(exists) {
             let count = choices.len();
-            let message = format!(
-                "`--load {flag}` lists {count} alternative loads, but `migsim run` simulates one setting"
-            );
             return Err(Error::input(
-                message,
+                format!(
+                    "`--load {flag}` lists {count} alternative loads, but `migsim run` simulates one setting"
+                ),
                 "--load",
                 "repeat the flag `--load` for loads that act at the same time, or simulate the alternatives with `migsim sweep`",
             ));
@@ -502,8 +504,10 @@ pub(super) fn first_setting(registry: &Registry, one: &Parameter, policy: &str) 
 
 /// Lists the flags for settings that the user typed, except `--load`, `--change`, `--net` and `--set`, in the order of the help.
 pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<Parameter> {
-    let chosen = ScenarioChoice::chosen_scenarios(&arguments.scenario);
-    let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
+    let names: Vec<&str> = ScenarioChoice::chosen_scenarios(&arguments.scenario)
+        .iter()
+        .map(|scenario| scenario.name())
+        .collect();
     let typed = if names.len() == Scenario::ALL.len() {
         "all".to_owned()
     } else {
@@ -515,8 +519,9 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
         Some(ValuesSpec::from_list(vec![json!(value)], value))
     };
     let options = |flags: Vec<&'static OptionFlag>| {
-        let value = |flag: &OptionFlag| (flag.name, arguments.options.get(flag).cloned());
-        flags.into_iter().map(value)
+        flags
+            .into_iter()
+            .map(|flag| (flag.name, arguments.options.get(flag).cloned()))
     };
     let mut all = vec![
         ("platform", text(&arguments.platform)),
@@ -536,10 +541,8 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
         ("library", text(&arguments.library)),
         ("scenarios", scenarios),
     ]);
-    let given = all
-        .into_iter()
-        .filter_map(|(name, spec)| Some((name, spec?)));
-    given
+    all.into_iter()
+        .filter_map(|(name, spec)| Some((name, spec?)))
         .map(|(name, spec)| {
             let flag = if name == "scenarios" {
                 "scenario"
@@ -609,14 +612,16 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Ke
 /// Converts the values of the flag `--set` into settings.
 pub(super) fn set_flags(settings: &[(String, String)]) -> Result<Vec<KeySetting>, Error> {
     check_duplicate_keys("--set", settings)?;
-    let flag = |(key, value): &(String, String)| {
-        KeySetting::new(
-            key,
-            format!("--set {key}={value}"),
-            parse_typed_value(value),
-        )
-    };
-    Ok(settings.iter().map(flag).collect())
+    Ok(settings
+        .iter()
+        .map(|(key, value)| {
+            KeySetting::new(
+                key,
+                format!("--set {key}={value}"),
+                parse_typed_value(value),
+            )
+        })
+        .collect())
 }
 
 /// Checks that no key has two values in the flags with the name `flag`, because the values would contradict each other.

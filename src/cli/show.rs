@@ -29,17 +29,17 @@ pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform
 
 /// Divides the hosts of a platform into clusters as the value of `--clusters` describes.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
-    let form = |clusters: HostGrouping| clusters.apply_to(&mut loaded.platform);
     clusters
         .parse()
-        .and_then(form)
+        .and_then(|clusters: HostGrouping| clusters.apply_to(&mut loaded.platform))
         .map_err(|error| error.with_default_source("--clusters"))
 }
 
 /// Prints the description of a platform and, if `svg` is given, draws the platform into this file. `are_clusters_chosen` states
 /// whether the user chose how the hosts are divided into clusters.
 pub(super) fn show_platform(
-    (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
+    loaded: &LoadedPlatform,
+    are_clusters_chosen: bool,
     svg: Option<&Path>,
     rows: usize,
     form: OutputFormArguments,

@@ -48,10 +48,11 @@ pub(super) fn run_sweep(
         return print_json(out, &file).map(|()| true);
     }
     let output = arguments.output_and_threads;
-    let folder = arguments.out.clone();
-    let folder = folder.unwrap_or_else(|| default_results_folder(&sweep));
-    let memory = &arguments.varied.settings.memory;
-    let setup = StudySetup::new(memory, output, Some(&folder))?;
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| default_results_folder(&sweep));
+    let setup = StudySetup::new(&arguments.varied.settings.memory, output, Some(&folder))?;
     let plan = setup.plan(&mut sweep)?;
     let mut plan = setup.threads.install(|| plan.with_baselines(&sweep))?;
     setup.print_notes(&plan.notes, errors);
@@ -63,8 +64,8 @@ pub(super) fn run_sweep(
         return print_text(out, &escape_control_characters(&text)).map(|()| true);
     }
     let store = setup.simulate_plan(&sweep, &plan, shard, errors)?;
-    let (rows, form) = (&lock(&store).rows, output.form.output_form());
-    let report = folder::write_results(&folder, &plan, shard, rows, form)?;
+    let rows = &lock(&store).rows;
+    let report = folder::write_results(&folder, &plan, shard, rows, output.form.output_form())?;
     print_sweep_report(report, output.form, output.quiet, out, errors)
 }
 
@@ -103,9 +104,11 @@ fn merge_parts(
 /// application.
 fn default_results_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.fixed_settings().get("workload.app");
-    let app = app.as_ref().and_then(Value::as_str);
     // An unknown application is an error of each run, and is not used in a path.
-    let known = app.filter(|app| sweep.registry.workloads().find(app).is_ok());
+    let known = app
+        .as_ref()
+        .and_then(Value::as_str)
+        .filter(|app| sweep.registry.workloads().find(app).is_ok());
     Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
@@ -137,7 +140,8 @@ fn describe_sweep_plan(
         format_count(plan.runs.len(), "run"),
     )];
     for parameter in &sweep.varied_parameters {
-        let (name, spec) = (&parameter.name, &parameter.values_spec);
+        let name = &parameter.name;
+        let spec = &parameter.values_spec;
         let values = format_count(spec.value_count(), "value");
         let text = spec.source_text();
         lines.push(format!("  {name:<12} {values}: {text}"));
@@ -237,8 +241,7 @@ pub(super) fn read_varied_experiment(
     flags.extend(key_value_settings(settings)?);
     sweep.varied_parameters.extend(parameters);
     sweep.fixed_flags.extend(flags);
-    let several = |spec: &&ValuesSpec| spec.value_count() > 1;
-    let seeds = settings.seed.as_ref().filter(several);
+    let seeds = settings.seed.as_ref().filter(|spec| spec.value_count() > 1);
     if let Some(seeds) = arguments.seeds.as_ref().or(seeds) {
         sweep.seeds = Some(seeds.clone());
     } else if sweep.fixed_flags.iter().any(|flag| flag.key == "seed") {
@@ -301,11 +304,10 @@ fn read_sweep_or_experiment(
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::mentions_exec(&document.value) {
-        let hint = "check what the program does, then allow it with `--allow-exec`";
         return Err(Error::input(
             "the sweep file names a program (`exec:`) as a policy; programs that a file names are not started by default",
             &document.source,
-            hint,
+            "check what the program does, then allow it with `--allow-exec`",
         ));
     }
     let mut sweep = if is_sweep_file {

@@ -38,8 +38,7 @@ pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, 
             Err(_) if count > 1 => count /= 2,
             pool => {
                 return pool.map_err(|error| {
-                    let problem = Problem::new(format!("cannot start threads: {error}"));
-                    problem
+                    Problem::new(format!("cannot start threads: {error}"))
                         .source("--threads")
                         .hint("use fewer threads, or raise the limit of processes (`ulimit -u`)")
                         .into()

@@ -53,12 +53,17 @@ pub(super) fn run_tune(
         store: &store,
     };
     // The best setting and the defaults are compared with each of the new seeds.
-    let fresh = arguments.fresh.as_ref().map(ValuesSpec::value_count);
-    let compared = fresh.unwrap_or(FRESH_SEEDS as u64).saturating_mul(2);
-    let total = compared.saturating_add(u64::from(arguments.budget));
+    let total = arguments
+        .fresh
+        .as_ref()
+        .map_or(FRESH_SEEDS as u64, ValuesSpec::value_count)
+        .saturating_mul(2)
+        .saturating_add(u64::from(arguments.budget));
     let mut found = setup.run_with_store(&store, total, || tuning.run())?;
     found.report.command = best_run_command(settings, &sweep, &found.best_setting)?;
-    let (plan, rows, report) = (&found.plan, &found.rows, &found.report);
+    let plan = &found.plan;
+    let rows = &found.rows;
+    let report = &found.report;
     if let Some(folder) = &setup.folder {
         write_runs_csv(folder, plan, Shard::WHOLE, rows)?;
         write_plan(folder, plan)?;

@@ -155,8 +155,8 @@ impl ClapError<'_> {
             why
         } else {
             format!("`{value}` is not a valid value: {why}")
-        });
-        let problem = problem.source(format!("{} {value}", flag_name(&shown)));
+        })
+        .source(format!("{} {value}", flag_name(&shown)));
         Some(self.add_help_as_hint(problem, &shown))
     }
 
@@ -184,8 +184,9 @@ impl ClapError<'_> {
     /// Creates the error for a word that is not the name of a subcommand.
     fn unknown_subcommand_problem(&self, usage: &str) -> Option<Problem> {
         let name = self.first_context_text(ContextKind::InvalidSubcommand)?;
-        let commands = self.subcommand_definition.get_subcommands();
-        let commands: Vec<String> = commands
+        let commands: Vec<String> = self
+            .subcommand_definition
+            .get_subcommands()
             .map(|command| command.get_name().to_owned())
             .collect();
         Some(add_most_similar_name_as_hint(
@@ -200,8 +201,8 @@ impl ClapError<'_> {
     fn conflict_problem(&self) -> Option<Problem> {
         let shown = self.argument_as_in_help()?;
         let flag = flag_name(&shown);
-        let others = self.context_texts(ContextKind::PriorArg);
-        let others: Vec<String> = others
+        let others: Vec<String> = self
+            .context_texts(ContextKind::PriorArg)
             .iter()
             .map(|other| format!("`{}`", flag_name(other)))
             .collect();

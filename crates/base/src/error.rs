@@ -221,11 +221,13 @@ fn shorten_values(text: &str) -> String {
         if index % 2 == 1 {
             return shorten_value(part).into_owned();
         }
-        let shorten = |word: &str| {
-            let value = word.trim_end_matches([',', ';', ':', ')']);
-            shorten_value(value).into_owned() + &word[value.len()..]
-        };
-        let words: Vec<String> = part.split(' ').map(shorten).collect();
+        let words: Vec<String> = part
+            .split(' ')
+            .map(|word| {
+                let value = word.trim_end_matches([',', ';', ':', ')']);
+                shorten_value(value).into_owned() + &word[value.len()..]
+            })
+            .collect();
         words.join(" ")
     });
     parts.collect::<Vec<_>>().join("`")
@@ -245,8 +247,7 @@ fn shorten_value(value: &str) -> Cow<'_, str> {
     if value.chars().nth(MAX_VALUE_CHARACTERS).is_none() {
         return value.into();
     }
-    let cut = value.chars().take(CUT_VALUE_CHARACTERS);
-    (cut.collect::<String>() + "...").into()
+    (value.chars().take(CUT_VALUE_CHARACTERS).collect::<String>() + "...").into()
 }
 
 /// Returns a text as a single line that is safe to print on a terminal: characters that control the terminal are escaped, and

@@ -163,7 +163,8 @@ pub struct ExperimentSize {
 impl ExperimentSize {
     /// Returns the memory of one scenario during its simulation \[B\].
     fn scenario_memory(&self) -> f64 {
-        let (p, m) = (self.processes, self.max_messages_per_superstep);
+        let p = self.processes;
+        let m = self.max_messages_per_superstep;
         let ever = if self.has_equal_supersteps {
             m
         } else {
@@ -209,7 +210,8 @@ impl ExperimentSize {
 
     /// Returns the memory of a run of all scenarios, `at_once` of which are simulated in parallel \[B\].
     fn run_memory(&self, at_once: usize) -> f64 {
-        let (p, m) = (self.processes, self.max_messages_per_superstep);
+        let p = self.processes;
+        let m = self.max_messages_per_superstep;
         let is_remembered = self.scenario_count > 1 && self.varying_load_count <= 0.0;
         let remembered = if is_remembered {
             (MEMO as f64).min(self.supersteps * (24.0 * p + 8.0 * m + 150.0))

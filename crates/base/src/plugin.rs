@@ -240,8 +240,9 @@ impl<K> PluginEntry<K> {
         let schema = self.options_schema(&mut generator);
         let definitions = generator.take_definitions(false);
         let name = schema.get("$ref").and_then(Value::as_str);
-        let options = name.and_then(|name| definitions.get(name.rsplit('/').next()?));
-        let options = options.unwrap_or_else(|| schema.as_value());
+        let options = name
+            .and_then(|name| definitions.get(name.rsplit('/').next()?))
+            .unwrap_or_else(|| schema.as_value());
         if options["type"] == "null" {
             wrong.push("its options are a struct without braces: write `struct Options {}`".into());
         } else if options
@@ -253,8 +254,8 @@ impl<K> PluginEntry<K> {
                 .iter()
                 .map(|flag| flag.option_name)
                 .chain(self.file_options.iter().copied())
-                .chain(keys.iter().copied());
-            let missing = missing.filter(|key| options["properties"].get(key).is_none());
+                .chain(keys.iter().copied())
+                .filter(|key| options["properties"].get(key).is_none());
             wrong.extend(
                 missing.map(|key| format!("it declares `{key}`, which is none of its options")),
             );
@@ -269,9 +270,10 @@ impl<K> PluginEntry<K> {
             }
         }
         let name = self.name;
-        let problem =
-            |what| Problem::new(format!("the {noun} `{name}` is declared wrongly: {what}"));
-        wrong.into_iter().map(problem).collect()
+        wrong
+            .into_iter()
+            .map(|what| Problem::new(format!("the {noun} `{name}` is declared wrongly: {what}")))
+            .collect()
     }
 
     /// Returns the command-line flag with this name; `None` if the plug-in does not declare it.

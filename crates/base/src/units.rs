@@ -136,8 +136,7 @@ macro_rules! quantity {
             /// # Errors
             /// The text has no number, no unit, an unknown unit, or a value out of range.
             pub fn parse(text: &str) -> Result<Self, UnitError> {
-                let value = parse_quantity(text, $what, $example, Self::UNITS)?;
-                Self::new(value).ok_or_else(|| {
+                Self::new(parse_quantity(text, $what, $example, Self::UNITS)?).ok_or_else(|| {
                     let least = if $least > 0.0 { stringify!($least) } else { "0" };
                     UnitError(format!(
                         concat!($what, " `{}` is out of range (it must be from {} to ", stringify!($most), " ", $unit, ")"),

@@ -109,14 +109,13 @@ impl ValuesSpec {
 
     /// Returns the values as they are written in a sweep file: a list of single values, in which each range remains a text.
     pub fn to_json(&self) -> Value {
-        let one = |part: &Part| match part {
-            Part::One(value) => Some(value.clone()),
-            Part::Range(_) => None,
-        };
         match self
             .values_and_ranges
             .iter()
-            .map(one)
+            .map(|part: &Part| match part {
+                Part::One(value) => Some(value.clone()),
+                Part::Range(_) => None,
+            })
             .collect::<Option<Vec<Value>>>()
         {
             Some(values) => Value::Array(values),
@@ -207,10 +206,8 @@ fn format_decimal(decimal: i128, digits: u32) -> String {
         return decimal.to_string();
     }
     let scale = 10_u128.pow(digits);
-    let (whole, rest) = (
-        decimal.unsigned_abs() / scale,
-        decimal.unsigned_abs() % scale,
-    );
+    let whole = decimal.unsigned_abs() / scale;
+    let rest = decimal.unsigned_abs() % scale;
     let sign = if decimal < 0 { "-" } else { "" };
     let rest = format!("{rest:0width$}", width = digits as usize);
     let rest = rest.trim_end_matches('0');
@@ -237,9 +234,9 @@ fn parse_range(text: &str) -> Result<Option<DecimalRange>, String> {
     };
     let step = step
         .map(|step| {
-            let wrong =
-                || format!("the step of `{text}` is not a number of at most {MAX_DIGITS} digits");
-            parse_decimal(step).ok_or_else(wrong)
+            parse_decimal(step).ok_or_else(|| {
+                format!("the step of `{text}` is not a number of at most {MAX_DIGITS} digits")
+            })
         })
         .transpose()?;
     let digits = [Some(start), Some(stop), step]
@@ -249,7 +246,8 @@ fn parse_range(text: &str) -> Result<Option<DecimalRange>, String> {
         .max()
         .unwrap_or(0);
     let at = |(mantissa, own): (i128, u32)| mantissa * 10_i128.pow(digits - own);
-    let (start, stop) = (at(start), at(stop));
+    let start = at(start);
+    let stop = at(stop);
     let Some(step) = step else {
         if start > stop {
             return Err(format!(
@@ -349,7 +347,10 @@ fn unit_of_number(text: &str) -> Option<&str> {
 
 /// Splits a text at those commas that are outside brackets and quotes.
 pub fn split_at_commas(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut depth = 0_i32;
+    let mut is_quoted = false;
     for (at, letter) in text.char_indices() {
         match letter {
             '"' => is_quoted = !is_quoted,

@@ -36,9 +36,7 @@ pub fn most_similar_name<'k>(
 /// Returns the first letters of `name`, with which a longer known name must begin to be suggested. A name of at least
 /// [`SHORTEST_STEM`] letters is returned without its last letter (`policy`, `policies`). Returns `None` if the name is too short.
 fn stem(name: &str) -> Option<&str> {
-    let letters = name.chars().count();
-    let last = name.char_indices().last();
-    match (letters, last) {
+    match (name.chars().count(), name.char_indices().last()) {
         (SHORTEST_BEGIN..SHORTEST_STEM, _) => Some(name),
         (SHORTEST_STEM.., Some((at, _))) => Some(&name[..at]),
         _ => None,

@@ -264,8 +264,8 @@ impl Barrier {
     }
 
     pub(super) fn schedule_departures(&mut self, engine: &mut Simulation<'_, ActivityToken>) {
-        let (delays, leaving) = (&mut self.departure_delays, &mut self.leaving_processes);
-        schedule_departures_after_wait(delays, 0.0, leaving, engine);
+        let delays = &mut self.departure_delays;
+        schedule_departures_after_wait(delays, 0.0, &mut self.leaving_processes, engine);
     }
 
     pub(super) fn root_message_time(&self) -> Seconds {
@@ -314,7 +314,7 @@ impl Barrier {
                 tree::release_children(process, context)?;
             }
             (Protocol::Scripted(scripted), ScriptMessage { to, slot, parity }) => {
-                scripted.on_control_message((to, slot, parity), context)?;
+                scripted.on_control_message(to, slot, parity, context)?;
             }
             // Each protocol gets only its own control messages.
             (_, ArrivalReport(_) | LeavePermission(_) | ScriptMessage { .. }) => {}
@@ -366,7 +366,8 @@ fn release_at_predicted_times(
     context: &mut Context<'_, '_>,
 ) -> Result<(), Error> {
     let world = &mut *context.world;
-    let (placement, engine) = (&world.placement, &mut world.engine);
+    let placement = &world.placement;
+    let engine = &mut world.engine;
     let first = match barrier.compute_departures(placement, engine, context.departure_delays) {
         Ok(first) => first,
         Err((from, to)) => {

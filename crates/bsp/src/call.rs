@@ -106,10 +106,9 @@ impl ReschedulingCall {
             self.early_reporters.push(process);
             return Ok(());
         }
-        let in_turn = self
-            .sequential_call
-            .get_or_insert_with(|| SequentialCall::new(world));
-        in_turn.send_report(process, world)
+        self.sequential_call
+            .get_or_insert_with(|| SequentialCall::new(world))
+            .send_report(process, world)
     }
 
     /// Handles the end of a message or computation of `manager` in a call whose messages are sent one by one. Returns the process
@@ -147,14 +146,17 @@ impl ReschedulingCall {
         world: &mut RunState<'_>,
     ) -> Result<(), Error> {
         let cost = &world.setup.costs.call;
-        let decision = world.outcome.calls.last();
-        self.procedure = decision.and_then(|call| call.decision.procedure);
+        self.procedure = world
+            .outcome
+            .calls
+            .last()
+            .and_then(|call| call.decision.procedure);
         if cost.model == CallModel::Messages && cost.order == CallOrder::Sequential {
             self.current_step = CallStep::SequentialMessages;
-            let in_turn = self
+            return self
                 .sequential_call
-                .get_or_insert_with(|| SequentialCall::new(world));
-            return in_turn.append_actions_after_decision(world);
+                .get_or_insert_with(|| SequentialCall::new(world))
+                .append_actions_after_decision(world);
         }
         let price = match cost.model {
             CallModel::None => {
@@ -401,10 +403,10 @@ impl ReschedulingCall {
         for &(from, count) in &populated {
             let others = populated.iter().filter(|(to, _)| *to != from);
             let size = size * count as f64;
-            let message = |&(to, _): &(ClusterId, usize)| {
-                (platform.manager_host(from), platform.manager_host(to), size)
-            };
-            self.step_messages.extend(others.map(message));
+            self.step_messages
+                .extend(others.map(|&(to, _)| {
+                    (platform.manager_host(from), platform.manager_host(to), size)
+                }));
         }
     }
 
@@ -460,12 +462,14 @@ fn ping_pong_duration(ping: Bytes, world: &RunState<'_>) -> Seconds {
         .into_iter()
         .map(|(cluster, _)| {
             let manager = platform.manager_host(cluster);
-            let hosts = world.placement.iter();
-            let outside = hosts.filter(|host| platform.cluster_of(**host) != cluster);
-            let round_trips = outside.map(|&host| {
-                uncontended_message_duration(platform, manager, host, ping)
-                    + uncontended_message_duration(platform, host, manager, ping)
-            });
+            let round_trips = world
+                .placement
+                .iter()
+                .filter(|host| platform.cluster_of(**host) != cluster)
+                .map(|&host| {
+                    uncontended_message_duration(platform, manager, host, ping)
+                        + uncontended_message_duration(platform, host, manager, ping)
+                });
             round_trips.map(Seconds::get).sum::<f64>()
         });
     Seconds::of(by_manager.fold(0.0, f64::max))
@@ -486,8 +490,10 @@ fn populated_cluster_process_counts(world: &RunState<'_>) -> Vec<(ClusterId, usi
     for &host in &world.placement {
         count[platform.cluster_of(host).index()] += 1;
     }
-    let all = count.into_iter().enumerate();
-    all.filter(|&(_, count)| count > 0)
+    count
+        .into_iter()
+        .enumerate()
+        .filter(|&(_, count)| count > 0)
         .map(|(index, count)| (ClusterId::from_index(index), count))
         .collect()
 }

@@ -48,7 +48,8 @@ pub struct DecisionSize {
 impl DecisionCost {
     /// Computes the work of a decision on a core that executes `speed` instructions in a second.
     pub fn work(&self, size: DecisionSize, speed: f64) -> Instructions {
-        let (processes, cores) = (size.processes as f64, size.cores as f64);
+        let processes = size.processes as f64;
+        let cores = size.cores as f64;
         let operations = size.operations.map(|count| count as f64);
         let values = [
             processes,
@@ -59,8 +60,9 @@ impl DecisionCost {
             cores.log2(),
         ];
         let work = self.terms.iter().map(|term| {
-            let powers = values.iter().zip(&term.powers);
-            let size: f64 = powers
+            let size: f64 = values
+                .iter()
+                .zip(&term.powers)
                 .map(|(value, power)| value.powi((*power).into()))
                 .product();
             (term.instructions + term.seconds * speed) * size
@@ -99,11 +101,13 @@ impl FromStr for DecisionCost {
                 }
             }
             for factor in factors {
-                let variable = VARIABLES.iter().position(|name| *name == factor);
-                let variable = variable.ok_or_else(|| {
-                    let known = VARIABLES.join(", ");
-                    format!("unknown variable `{factor}` (known variables: {known})")
-                })?;
+                let variable = VARIABLES
+                    .iter()
+                    .position(|name| *name == factor)
+                    .ok_or_else(|| {
+                        let known = VARIABLES.join(", ");
+                        format!("unknown variable `{factor}` (known variables: {known})")
+                    })?;
                 term.powers[variable] += 1;
             }
         }

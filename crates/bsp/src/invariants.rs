@@ -179,7 +179,8 @@ fn check_links(
     superstep: &SuperstepState,
     sums: &mut Vec<(f64, f64)>,
 ) -> Result<(), Error> {
-    let (platform, network) = (world.setup.platform, world.setup.network);
+    let platform = world.setup.platform;
+    let network = world.setup.network;
     if !network.sharing {
         return Ok(());
     }
@@ -193,8 +194,9 @@ fn check_links(
             (host(message.from), host(message.to))
         };
         if let Some(route) = platform.route(from, to) {
-            let links = route.links();
-            links.for_each(|link| sums[link.index()].0 += message.size.get());
+            route
+                .links()
+                .for_each(|link| sums[link.index()].0 += message.size.get());
         }
     }
     let duration = elapsed_superstep_time(world, superstep) + time_resolution(world);
@@ -231,8 +233,9 @@ pub(super) fn deadlock_error(world: &RunState<'_>, superstep: &SuperstepState) -
         )
     };
     let (at_barrier, blocked): (Vec<usize>, Vec<usize>) = stuck.partition(is_at_barrier);
-    let named = blocked.iter().take(MAX_DESCRIBED_PROCESSES);
-    let mut waits: Vec<String> = named
+    let mut waits: Vec<String> = blocked
+        .iter()
+        .take(MAX_DESCRIBED_PROCESSES)
         .map(|&process| describe_wait(process, world, superstep))
         .collect();
     if blocked.len() > MAX_DESCRIBED_PROCESSES {

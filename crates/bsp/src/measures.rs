@@ -87,10 +87,13 @@ impl Measures {
     ) {
         resize_and_fill(&mut self.transfer_times, computed.len(), Seconds::default());
         resize_and_fill(&mut self.message_waits, computed.len(), Seconds::default());
-        let messages = plan.messages.iter().zip(periods);
-        let ends = messages.flat_map(|(message, (start, end))| {
-            [message.from.index(), message.to.index()].map(|process| (process, start, end))
-        });
+        let ends = plan
+            .messages
+            .iter()
+            .zip(periods)
+            .flat_map(|(message, (start, end))| {
+                [message.from.index(), message.to.index()].map(|process| (process, start, end))
+            });
         let mut parts: Vec<(usize, f64, f64)> = ends.collect();
         parts.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let mut now = 0.0;
@@ -115,7 +118,8 @@ impl Measures {
         durations: impl Iterator<Item = Seconds>,
     ) {
         for (message, duration) in plan.messages.iter().zip(durations) {
-            let (from, to) = (message.from.index(), message.to.index());
+            let from = message.from.index();
+            let to = message.to.index();
             self.add_message(
                 (from, cluster(from)),
                 (to, cluster(to)),

@@ -47,9 +47,10 @@ impl MemoBudget {
 
     /// Subtracts `bytes` from the budget and returns true, if enough bytes are available; otherwise returns false.
     fn try_reserve_bytes(&self, bytes: usize) -> bool {
-        let left = |left: usize| left.checked_sub(bytes);
         self.0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left: usize| {
+                left.checked_sub(bytes)
+            })
             .is_ok()
     }
 }

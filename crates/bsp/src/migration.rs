@@ -128,7 +128,8 @@ impl Migrations {
                 unpacking_time: Seconds::of(costs.unpack.of_bytes(memory.get())),
                 delay_after_transfer: costs.duration_outside_flow(
                     world.setup.platform,
-                    (from, to),
+                    from,
+                    to,
                     memory,
                 ),
                 start_time: world.engine.now(),
@@ -144,8 +145,9 @@ impl Migrations {
     }
 
     pub(super) fn destinations(&self) -> impl Iterator<Item = (ProcessId, HostId)> {
-        let moves = self.migrations.iter();
-        moves.map(|planned| (planned.process, planned.destination))
+        self.migrations
+            .iter()
+            .map(|planned| (planned.process, planned.destination))
     }
 
     /// Applies, before any migration that takes time starts, the decided migrations that take no time and that need not wait for
@@ -263,10 +265,8 @@ impl Migrations {
         world: &mut RunState<'_>,
     ) -> Result<bool, Error> {
         let planned = self.migrations[index];
-        let (from, to) = (
-            world.placement[planned.process.index()],
-            planned.destination,
-        );
+        let from = world.placement[planned.process.index()];
+        let to = planned.destination;
         let token = to_u32(index);
         let parts = [
             (
@@ -394,8 +394,7 @@ impl Migrations {
             .common_start
             .map_or(self.longest_migration_duration, |start| now.since(start));
         world.outcome.migration_waiting_time += spent;
-        let call = world.outcome.calls.last_mut();
-        let call = call.expect("moves follow a call");
+        let call = world.outcome.calls.last_mut().expect("moves follow a call");
         call.migration_duration = spent;
         if self.waiting_processes == WaitingProcesses::All {
             call.application_delayed_until = now;
@@ -429,7 +428,8 @@ impl MigrationCostConfig {
     pub fn duration_outside_flow(
         &self,
         platform: &Platform,
-        (from, to): (HostId, HostId),
+        from: HostId,
+        to: HostId,
         memory: Bytes,
     ) -> Seconds {
         match self.transfer {
@@ -452,8 +452,9 @@ pub(super) fn uncontended_message_duration(
     let Some(route) = platform.route(from, to) else {
         return Seconds::default();
     };
-    let bottleneck = platform.bottleneck_bandwidth(&route);
-    let transfer = bottleneck.map_or_else(Seconds::default, |rate| size / rate);
+    let transfer = platform
+        .bottleneck_bandwidth(&route)
+        .map_or_else(Seconds::default, |rate| size / rate);
     platform.route_latency(&route) + transfer
 }
 

@@ -203,6 +203,8 @@ impl OpenSupersteps {
     }
 
     pub(super) fn is_oldest_completed(&self, processes: usize) -> bool {
-        (self.contents.front()).is_some_and(|frame| frame.completed_processes == processes)
+        self.contents
+            .front()
+            .is_some_and(|frame| frame.completed_processes == processes)
     }
 }

@@ -39,11 +39,13 @@ impl<T: Default> ProcessClusterTable<T> {
     /// Returns a mutable reference to the value of a process and a cluster; inserts the default value if the pair has no value.
     pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
         let row = &mut self.rows[process];
-        let known = row.iter().position(|pair| pair.0 as usize == cluster);
-        let at = known.unwrap_or_else(|| {
-            row.push((to_u32(cluster), T::default()));
-            row.len() - 1
-        });
+        let at = row
+            .iter()
+            .position(|pair| pair.0 as usize == cluster)
+            .unwrap_or_else(|| {
+                row.push((to_u32(cluster), T::default()));
+                row.len() - 1
+            });
         &mut row[at].1
     }
 
@@ -61,8 +63,11 @@ impl<T: Default> ProcessClusterTable<T> {
 
     /// Returns an iterator over the clusters of a process and their values, in the order of their insertion.
     pub fn iter_clusters_of_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
-        let row = self.rows.get(process).into_iter().flatten();
-        row.map(|(cluster, value)| (*cluster as usize, value))
+        self.rows
+            .get(process)
+            .into_iter()
+            .flatten()
+            .map(|(cluster, value)| (*cluster as usize, value))
     }
 }
 

@@ -206,8 +206,8 @@ impl ReportHistory {
         let arrived = self
             .past_reports
             .len()
-            .saturating_sub(self.config.delay as usize);
-        let arrived = arrived.max(1);
+            .saturating_sub(self.config.delay as usize)
+            .max(1);
         let first = arrived.saturating_sub(self.config.window as usize);
         self.past_reports
             .range(first..arrived.min(self.past_reports.len()))
@@ -223,10 +223,10 @@ impl ReportHistory {
         }
         if count > 1.0 {
             let mean = |value: MeasuredValue, process: usize| {
-                let values = self
-                    .visible_reports()
-                    .map(|one| value(&one.measurements, process));
-                values.sum::<f64>() / count
+                self.visible_reports()
+                    .map(|one| value(&one.measurements, process))
+                    .sum::<f64>()
+                    / count
             };
             for process in 0..seen.work.len() {
                 seen.work[process] =
@@ -267,10 +267,11 @@ impl ReportHistory {
             let count = self.visible_reports().count() as f64;
             for (host, load) in measured.iter_mut().enumerate() {
                 let mean = |part: fn(&ExternalLoad) -> f64| {
-                    let loads = self
-                        .visible_reports()
-                        .filter_map(|one| one.host_loads.get(host));
-                    loads.map(part).sum::<f64>() / count.max(1.0)
+                    self.visible_reports()
+                        .filter_map(|one| one.host_loads.get(host))
+                        .map(part)
+                        .sum::<f64>()
+                        / count.max(1.0)
                 };
                 *load = ExternalLoad {
                     reserved: mean(|load| load.reserved),

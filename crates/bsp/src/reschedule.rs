@@ -227,7 +227,10 @@ impl<'a> Rescheduling<'a> {
             && cost.order == CallOrder::Sequential
             && cost.waiting == CallWaiting::Blocking
             && self.is_call_planned(superstep, world)
-            && (self.policy.as_ref()).is_some_and(|policy| policy.reports_early(superstep))
+            && self
+                .policy
+                .as_ref()
+                .is_some_and(|policy| policy.reports_early(superstep))
     }
 
     /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
@@ -266,8 +269,10 @@ impl<'a> Rescheduling<'a> {
             world.event_log.add_number(u64::from(migration.process.0));
             world.event_log.add_number(u64::from(migration.to.0));
         }
-        let decided = decision.migrations.iter();
-        let origins = decided.map(|wanted| world.placement[wanted.process.index()]);
+        let origins = decision
+            .migrations
+            .iter()
+            .map(|wanted| world.placement[wanted.process.index()]);
         let now = world.engine.now();
         let call = CallRecord {
             superstep: world.ending_superstep,
@@ -378,22 +383,24 @@ fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error
         return Ok(());
     };
     let hosts = &world.setup.platform.hosts;
-    let listed = decision.migrations.iter().take(MAX_LISTED_MIGRATIONS);
-    let listed = listed.map(|wanted| {
-        let host = hosts.get(wanted.to.index());
-        let host = host.map_or("?", |host| host.name.as_str());
-        format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
-    });
+    let listed = decision
+        .migrations
+        .iter()
+        .take(MAX_LISTED_MIGRATIONS)
+        .map(|wanted| {
+            let host = hosts.get(wanted.to.index());
+            let host = host.map_or("?", |host| host.name.as_str());
+            format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
+        });
     let listed: Vec<String> = listed.collect();
     let superstep = world.ending_superstep + 1;
     let message =
         format!("the policy requested an impossible migration after superstep {superstep}: {what}");
-    let hint = format!(
-        "correct the policy, which decided these migrations: {}",
-        listed.join(", ")
-    );
     Err(Error::SimulationFailure(
-        Problem::new(message).key("policy").hint(hint),
+        Problem::new(message).key("policy").hint(format!(
+            "correct the policy, which decided these migrations: {}",
+            listed.join(", ")
+        )),
     ))
 }
 

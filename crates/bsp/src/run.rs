@@ -36,8 +36,8 @@ pub fn simulate(
     }
     let traced = setup_without_shortcuts(setup);
     let mut run = Run::new(&traced, Some(policy), recorder);
-    let (shortcuts, barrier) = (&mut run.shortcuts, &run.superstep.barrier);
-    shortcuts.allow_repetition_as_in(setup.runtime.shortcuts, &run.world, barrier);
+    let shortcuts = &mut run.shortcuts;
+    shortcuts.allow_repetition_as_in(setup.runtime.shortcuts, &run.world, &run.superstep.barrier);
     run.world.start_recording_path();
     run_to_end(run)
 }
@@ -327,7 +327,8 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Handles the end of a message or computation of a manager, in a call whose messages are sent one by one.
     fn on_manager_activity_ended(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
-        let (call, world) = (&mut self.rescheduling.call, &mut self.world);
+        let call = &mut self.rescheduling.call;
+        let world = &mut self.world;
         let was_paid = call.is_idle();
         let answered = call.on_manager_activity_ended(manager, world)?;
         if let Some(process) = answered {
@@ -368,8 +369,12 @@ impl<'a, 'r> Run<'a, 'r> {
 
     fn record_call_cost(&mut self) {
         let now = self.world.engine.now();
-        let call = self.world.outcome.calls.last_mut();
-        let call = call.expect("a call that is paid was recorded");
+        let call = self
+            .world
+            .outcome
+            .calls
+            .last_mut()
+            .expect("a call that is paid was recorded");
         call.cost = now.since(call.start);
         call.waiting_period.until = now;
         call.application_delayed_until = now;
@@ -380,8 +385,12 @@ impl<'a, 'r> Run<'a, 'r> {
     fn end_overlapped_call(&mut self) {
         self.rescheduling.call.overlaps_superstep = false;
         let now = self.world.engine.now();
-        let call = self.world.outcome.calls.last_mut();
-        let call = call.expect("a call that is paid was recorded");
+        let call = self
+            .world
+            .outcome
+            .calls
+            .last_mut()
+            .expect("a call that is paid was recorded");
         if let Some(from) = self.rescheduling.call.all_waiting_since.take() {
             call.cost = now.since(from);
             call.waiting_period = Period { from, until: now };
@@ -394,8 +403,11 @@ impl<'a, 'r> Run<'a, 'r> {
     fn set_migrations_of_call(&mut self) -> Result<usize, Error> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
-        let decision = world.outcome.calls.last();
-        let decided = decision.map_or(&[][..], |call| &call.decision.migrations);
+        let decided = world
+            .outcome
+            .calls
+            .last()
+            .map_or(&[][..], |call| &call.decision.migrations);
         let decided = if world.applies_migrations() {
             decided
         } else {
@@ -543,7 +555,9 @@ impl<'a, 'r> Run<'a, 'r> {
             ahead.switch_to_superstep(next, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
-        (processes.iter()).try_for_each(|process| self.superstep.begin_process(*process, world))
+        processes
+            .iter()
+            .try_for_each(|process| self.superstep.begin_process(*process, world))
     }
 
     /// Lets all processes that the barrier has released leave the barrier. The superstep is closed before the first process
@@ -640,9 +654,8 @@ impl<'a, 'r> Run<'a, 'r> {
             begin_delays: &self.superstep.begin_times,
             now: world.engine.now(),
         });
-        let (measures, placement) = (&world.measurements, &world.placement);
         self.recorder
-            .on_superstep(world.open_superstep, measures, placement);
+            .on_superstep(world.open_superstep, &world.measurements, &world.placement);
         world.ending_superstep = world.open_superstep;
         self.rescheduling.observe_superstep(world)
     }

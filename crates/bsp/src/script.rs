@@ -138,10 +138,8 @@ impl BarrierScript {
     fn ring_action(&self, process: u32, at: u32) -> Option<ScriptAction> {
         let right = self.process_at_ring_distance(process, 1);
         let left = self.process_at_ring_distance(process, self.process_count - 1);
-        let (send, receive) = (
-            |slot| ScriptAction::Send { to: right, slot },
-            |slot| ScriptAction::Receive { slot },
-        );
+        let send = |slot| ScriptAction::Send { to: right, slot };
+        let receive = |slot| ScriptAction::Receive { slot };
         let answer = ScriptAction::Send { to: left, slot: 2 };
         let actions = if process == 0 {
             [send(0), receive(0), send(1), receive(2), receive(1), answer]

@@ -138,8 +138,12 @@ impl<'a> Stepper<'a> {
         } = &mut self.run;
         rescheduling.set_caller_decision(decision, world)?;
         self.is_over = self.run.advance_to_end_or_decision()?;
-        let workload = self.run.world.setup.workload;
-        workload.failure().map_or(Ok(self.is_over), Err)
+        self.run
+            .world
+            .setup
+            .workload
+            .failure()
+            .map_or(Ok(self.is_over), Err)
     }
 
     /// Continues the run to its end without further rescheduling calls and returns its outcome.

@@ -47,6 +47,7 @@ pub struct Setup<'a> {
 }
 
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub(super) struct RunState<'a> {
     pub setup: &'a Setup<'a>,
     pub engine: Simulation<'a, ActivityToken>,
@@ -99,8 +100,10 @@ fn network_for_cores_in_use(setup: &Setup<'_>) -> NetworkModel {
     for host in setup.placement {
         processes[host.index()] += 1;
     }
-    let cores = hosts.iter().zip(processes);
-    let cores = cores.map(|(host, processes)| processes.min(host.cores));
+    let cores = hosts
+        .iter()
+        .zip(processes)
+        .map(|(host, processes)| processes.min(host.cores));
     setup
         .network
         .for_cores_in_use(f64::from(cores.sum::<u32>()))
@@ -193,12 +196,12 @@ impl<'a> RunState<'a> {
             self.setup
                 .workload
                 .fill(superstep, &mut self.superstep_plan);
-            let sizes = self
+            self.planned_bytes = self
                 .superstep_plan
                 .messages
                 .iter()
-                .map(|message| message.size.get());
-            self.planned_bytes = sizes.sum();
+                .map(|message| message.size.get())
+                .sum();
             self.setup.workload.failure().map_or(Ok(()), Err)?;
         }
         self.update_trace(CauseTrace::record_superstep_opening);
@@ -216,8 +219,7 @@ impl<'a> RunState<'a> {
 
     pub(super) fn start_recording_path(&mut self) {
         self.engine.record_activities();
-        let trace = CauseTrace::new(self.setup.platform, self.network);
-        self.trace = Some(Box::new(trace));
+        self.trace = Some(Box::new(CauseTrace::new(self.setup.platform, self.network)));
     }
 
     /// Reports all activities since the last call to the trace of the critical path, then calls `update` with the trace and the
@@ -290,7 +292,8 @@ impl<'a> RunState<'a> {
     pub(super) fn processor_times(&self, message: usize) -> (f64, f64) {
         let Message { from, to, size } = self.superstep_plan.messages[message];
         let host = |process: ProcessId| self.placement[process.index()];
-        (self.network).processor_times(host(from) == host(to), size.get())
+        self.network
+            .processor_times(host(from) == host(to), size.get())
     }
 
     /// Returns the processor times of the sender and of the receiver of a message of the open superstep as work on their hosts.
@@ -309,8 +312,7 @@ impl<'a> RunState<'a> {
 
     /// Returns the work that takes this processor time on a host at its nominal speed \[s\].
     pub(super) fn work_of_time(&self, host: HostId, time: f64) -> Instructions {
-        let speed = self.setup.platform.hosts[host.index()].speed;
-        Instructions::of(time * speed.get())
+        Instructions::of(time * self.setup.platform.hosts[host.index()].speed.get())
     }
 
     /// Returns the period of a message with the processor times of its ends, given the times of its start and its delivery \[s\].
@@ -388,7 +390,10 @@ impl<'a> RunState<'a> {
             executes_migrations: self.setup.scenario == Scenario::Iii,
             messages: &self.superstep_plan.messages,
             total_supersteps: self.superstep_count,
-            last_call_cost: (self.outcome.calls.last())
+            last_call_cost: self
+                .outcome
+                .calls
+                .last()
                 .map_or_else(Seconds::default, |call| call.cost + call.migration_duration),
             pinned_processes: &self.pinned_processes,
             seed: self.setup.seed,
@@ -405,14 +410,21 @@ impl<'a> RunState<'a> {
             None => format!("superstep {superstep}"),
         };
         let host = |at: &HostId| self.setup.platform.hosts[at.index()].name.as_str();
-        let messages = self.superstep_plan.messages.iter().take(MAX_DUMPED_ITEMS);
-        let messages = messages.map(|message| {
-            let (from, to) = (message.from.index() + 1, message.to.index() + 1);
-            json!([from, to, message.size.get()])
-        });
+        let messages = self
+            .superstep_plan
+            .messages
+            .iter()
+            .take(MAX_DUMPED_ITEMS)
+            .map(|message| {
+                let from = message.from.index() + 1;
+                let to = message.to.index() + 1;
+                json!([from, to, message.size.get()])
+            });
         let numbers = |list: &[Seconds]| -> Value {
-            let list = list.iter().take(MAX_DUMPED_ITEMS);
-            list.map(|time| time.get()).collect()
+            list.iter()
+                .take(MAX_DUMPED_ITEMS)
+                .map(|time| time.get())
+                .collect()
         };
         let placement = self.placement.iter().take(MAX_DUMPED_ITEMS).map(host);
         let work = self.superstep_plan.work.iter().take(MAX_DUMPED_ITEMS);
@@ -434,8 +446,10 @@ impl<'a> RunState<'a> {
                 numbers(&self.measurements.communication_times),
             ),
         ];
-        let dump = dump.into_iter();
-        let dump: Map<String, Value> = dump.map(|(key, value)| (key.to_owned(), value)).collect();
+        let dump: Map<String, Value> = dump
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
         Error::InternalFault(Box::new(InternalFault::new(what, &place, dump)))
     }
 }

@@ -146,8 +146,7 @@ impl BlockMinima {
             let at = block as usize;
             self.is_block_stale[at] = false;
             let now = minimum(&list[at * BLOCK_SIZE..(at + 1) * BLOCK_SIZE]);
-            let before = std::mem::replace(&mut self.minima[at], now);
-            changed(at, before, now);
+            changed(at, std::mem::replace(&mut self.minima[at], now), now);
         }
     }
 
@@ -209,8 +208,7 @@ impl FlowsByTarget {
     }
 
     pub(super) fn next_target(&self) -> f64 {
-        let first = self.0.peek();
-        first.map_or(f64::INFINITY, |Reverse((target, _))| {
+        self.0.peek().map_or(f64::INFINITY, |Reverse((target, _))| {
             f64::from_bits(*target)
         })
     }

@@ -97,9 +97,10 @@ impl Connections {
             last_transfer_start: f64::NEG_INFINITY,
             messages_in_progress: 0,
         });
-        let hash = |place: &u32| hash_of_ends(list[*place as usize].ends);
         self.index_by_ends
-            .insert_unique(hash_of_ends(ends), place, hash);
+            .insert_unique(hash_of_ends(ends), place, |place: &u32| {
+                hash_of_ends(list[*place as usize].ends)
+            });
         place
     }
 
@@ -147,8 +148,7 @@ impl Connections {
     /// Whether the connection between these ends is idle for a message that starts at local time `now` \[s\], after all messages
     /// that have been recorded or at the same time as the last of them.
     pub(super) fn is_idle(&self, ends: MessageEnds, now: f64) -> bool {
-        let known = self.find(ends);
-        known
+        self.find(ends)
             .is_none_or(|place| self.connections[place as usize].is_idle_at(self.time_origin + now))
     }
 
@@ -163,8 +163,7 @@ fn hash_of_ends(ends: MessageEnds) -> u64 {
     let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
     let mix = |bits: u64| (bits ^ bits >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let (from, to) = ends.hosts;
-    let processes = ends.processes.map_or(0, |(from, to)| pair(from.0, to.0));
-    mix(mix(processes) ^ pair(from.0, to.0))
+    mix(mix(ends.processes.map_or(0, |(from, to)| pair(from.0, to.0))) ^ pair(from.0, to.0))
 }
 
 #[cfg(test)]

@@ -125,7 +125,8 @@ impl<T: Copy> Cpu<T> {
 
     /// Returns the number of cores that the executions that go first leave.
     fn core_count_left(&self) -> f64 {
-        let (prior, busy) = (self.prior_executions, self.busy_cores.value);
+        let prior = self.prior_executions;
+        let busy = self.busy_cores.value;
         if prior <= 0.0 {
             self.core_count
         } else if prior + busy <= self.core_count {
@@ -196,8 +197,10 @@ impl<T: Copy> Cpu<T> {
     /// Ends the executions that end at `now`, the time of the next end \[s\].
     pub(super) fn end_executions(&mut self, now: f64, mut ended: impl FnMut(T)) {
         let rate = self.execution_rate();
-        let first = self.executions.last().map(|next| next.target_service);
-        self.attained_service = first.unwrap_or(self.attained_service);
+        self.attained_service = self
+            .executions
+            .last()
+            .map_or(self.attained_service, |next| next.target_service);
         self.last_update_time = now;
         while let Some(next) = self.executions.last() {
             let left = next.target_service - self.attained_service;

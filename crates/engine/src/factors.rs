@@ -73,7 +73,9 @@ impl SizeFactors {
         }
         let rises = factors.is_sorted_by(|a, b| a.from < b.from);
         let is_factor = |value: f64| value.is_finite() && value > 0.0;
-        let are_factors = (factors.iter()).all(|f| is_factor(f.latency) && is_factor(f.bandwidth));
+        let are_factors = factors
+            .iter()
+            .all(|f| is_factor(f.latency) && is_factor(f.bandwidth));
         if !rises || !are_factors {
             return Err(Problem::new(
                 "in the list `factors` the sizes `from` do not increase from entry to entry, or a factor is not positive",
@@ -93,15 +95,19 @@ impl SizeFactors {
 
     /// Returns the factors of latency and bandwidth that apply to a message of `bytes` bytes.
     pub(super) fn factors_for_bytes(&self, bytes: f64) -> &SizeFactor {
-        let steps = self.size_factors[..self.factor_count].iter().rev();
-        let mut steps = steps.skip_while(|step| step.from.get() > bytes);
+        let mut steps = self.size_factors[..self.factor_count]
+            .iter()
+            .rev()
+            .skip_while(|step| step.from.get() > bytes);
         steps.next().unwrap_or(&NO_FACTOR)
     }
 
     /// Returns the largest bandwidth factor for any size of message; at least 1.
     pub(super) fn largest_bandwidth_factor(&self) -> f64 {
-        let steps = self.size_factors[..self.factor_count].iter();
-        steps.map(|step| step.bandwidth).fold(1.0, f64::max)
+        self.size_factors[..self.factor_count]
+            .iter()
+            .map(|step| step.bandwidth)
+            .fold(1.0, f64::max)
     }
 }
 

@@ -84,7 +84,8 @@ impl NetworkModel {
         if self.packet.is_none() {
             return 0.0;
         }
-        let (mut sum, mut slowest) = (0.0, 0.0_f64);
+        let mut sum = 0.0;
+        let mut slowest = 0.0_f64;
         for bandwidth in bandwidths.filter(|bandwidth| *bandwidth > 0.0) {
             sum += 1.0 / bandwidth;
             slowest = slowest.max(1.0 / bandwidth);
@@ -132,7 +133,9 @@ impl NetworkModel {
     /// bandwidth of the route \[B/s\], and `round_trip` the time until an acknowledgement arrives \[s\].
     pub(super) fn slow_start_delay(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
         let rate = narrowest * self.bandwidth_factor;
-        let (mut window, mut left, mut waited) = (INITIAL_WINDOW_BYTES, bytes, 0.0);
+        let mut window = INITIAL_WINDOW_BYTES;
+        let mut left = bytes;
+        let mut waited = 0.0;
         while left > window && window < rate * round_trip {
             waited += round_trip - window / rate;
             left -= window;

@@ -265,7 +265,8 @@ impl NetworkModel {
         narrowest: Option<BytesPerSecond>,
         size: Bytes,
     ) -> Seconds {
-        let (latency, bytes) = (latency.get(), size.get());
+        let latency = latency.get();
+        let bytes = size.get();
         let link = narrowest.map_or(f64::INFINITY, BytesPerSecond::get);
         let rate = self.bandwidth_factor * lesser(link, self.max_share_of_tcp_window(latency));
         let (send, receive) = self.processor_times(false, bytes);
@@ -409,8 +410,7 @@ impl NetworkModel {
     /// # Errors
     /// The key is unknown, or the value is not of its kind or out of range.
     pub fn set_constant(&mut self, key: &str, value: &str) -> Result<(), Problem> {
-        let wanted = key.to_ascii_lowercase().replace('-', "_");
-        match wanted.as_str() {
+        match key.to_ascii_lowercase().replace('-', "_").as_str() {
             "sharing" if value == "equal" => {
                 (self.sharing, self.weights) = (true, Weights::Equal);
             }

@@ -323,10 +323,10 @@ impl<T: Copy> PacketQueues<T> {
     }
 
     pub(super) fn links_on_route(&self, ended: &EndedMessage<T>) -> impl Iterator<Item = u32> + '_ {
-        let route = self.messages[ended.message as usize]
+        self.messages[ended.message as usize]
             .queues_and_latencies
-            .iter();
-        route.map(|&(queue, _)| self.queues[queue as usize].link)
+            .iter()
+            .map(|&(queue, _)| self.queues[queue as usize].link)
     }
 
     fn remove_ended_message(&mut self, message: u32) -> EndedMessage<T> {

@@ -258,8 +258,9 @@ impl CapacitySchedule {
 
     /// Returns the absolute time of the next change of any awake capacity \[s\]; infinite if no awake capacity changes.
     pub(crate) fn next_change_time(&self) -> f64 {
-        let first = self.awake_capacities.peek();
-        first.map_or(f64::INFINITY, |Reverse((time, _))| f64::from_bits(*time))
+        self.awake_capacities
+            .peek()
+            .map_or(f64::INFINITY, |Reverse((time, _))| f64::from_bits(*time))
     }
 
     /// Removes and returns the next change of an awake capacity; `None` if no awake capacity changes. The capacity then falls
@@ -300,7 +301,8 @@ impl CapacitySchedule {
     #[inline]
     pub(crate) fn apply_due_changes_of_host(
         &mut self,
-        (host, quantity): (HostId, HostQuantity),
+        host: HostId,
+        quantity: HostQuantity,
         most: u64,
         is_due: impl Fn(f64) -> bool,
         mut take: impl FnMut(f64, f64),
@@ -314,7 +316,8 @@ impl CapacitySchedule {
             return 0;
         };
         let mut count = 0;
-        let (mut date, mut value) = (varying.next_change_time, varying.next_value);
+        let mut date = varying.next_change_time;
+        let mut value = varying.next_value;
         while count < most && date.is_finite() && is_due(date) {
             take(date, value);
             count += 1;
@@ -350,16 +353,17 @@ impl CapacitySchedule {
                 && varying.next_change_time.is_finite()
                 && is_due(varying.next_change_time)
         };
-        let taken = varying.filter(is_taken);
-        let change = taken.map(|varying| varying.take_last_due_change(most, &is_due));
+        let change = varying
+            .filter(is_taken)
+            .map(|varying| varying.take_last_due_change(most, &is_due));
         change.map_or(Ok(None), |change| change.ok_or(TooManyChanges).map(Some))
     }
 
     /// Returns the absolute time of the next change of a quantity of a host \[s\]; infinite if none changes any more.
     pub(crate) fn next_change_time_of_host(&self, host: HostId) -> f64 {
         let [available, busy] = self.indices_of_host[host.index()];
-        let time = self.next_change_time_of_capacity(available);
-        time.min(self.next_change_time_of_capacity(busy))
+        self.next_change_time_of_capacity(available)
+            .min(self.next_change_time_of_capacity(busy))
     }
 
     /// Returns the future changes of the quantities of a host that have already been computed, in the order of their times, and
@@ -372,7 +376,8 @@ impl CapacitySchedule {
         let [available, busy] = self.indices_of_host[host.index()];
         let (available, until) = self.computed_changes(available);
         let (busy, busy_until) = self.computed_changes(busy);
-        let (mut available, mut busy) = (available.peekable(), busy.peekable());
+        let mut available = available.peekable();
+        let mut busy = busy.peekable();
         let changes = std::iter::from_fn(move || {
             let time = |next: Option<&(f64, f64)>| next.map_or(f64::INFINITY, |next| next.0);
             let is_busy = time(busy.peek()) < time(available.peek());
@@ -390,7 +395,9 @@ impl CapacitySchedule {
         let varying = self.varying_capacities.get(place as usize);
         let next = varying.map(|varying| (varying.next_change_time, varying.next_value));
         let next = next.filter(|next| next.0.is_finite());
-        let (mut steps, mut ahead, mut until) = (None, &[][..], f64::INFINITY);
+        let mut steps = None;
+        let mut ahead = &[][..];
+        let mut until = f64::INFINITY;
         match varying.map(|varying| &varying.later_changes) {
             Some(ChangeSource::Profile(profile)) => steps = Some(profile.clone()),
             Some(ChangeSource::Generated(generated)) => {

@@ -155,10 +155,10 @@ impl BottleneckedFlows {
         state
             .flows
             .map_targets(|target| (target - had).max(0.0) * (price / before));
-        let bottleneck = state
+        state.offset = state
             .bottleneck
-            .map(|link| &self.link_services[link as usize]);
-        state.offset = bottleneck.map_or(0.0, |service| -service.attained_service);
+            .map(|link| &self.link_services[link as usize])
+            .map_or(0.0, |service| -service.attained_service);
     }
 
     fn compute_service_per_byte(&self, group: u32) -> f64 {
@@ -452,10 +452,9 @@ impl FlowSolver for BottleneckedFlows {
     }
 
     fn first_violation(&self) -> Option<InvariantViolation> {
-        let lost = self
-            .violates_byte_conservation
-            .then_some(InvariantViolation::BytesNotConserved);
-        lost.or(self.max_min_solver.first_violation())
+        self.violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved)
+            .or(self.max_min_solver.first_violation())
     }
 }
 

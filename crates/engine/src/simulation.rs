@@ -326,7 +326,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     fn find_next_ended(&mut self) -> Result<Option<T>, Error> {
-        let (mut changes, mut idle_changes) = (0_u64, 0_u64);
+        let mut changes = 0_u64;
+        let mut idle_changes = 0_u64;
         loop {
             if let Some(token) = self.ended_tokens.pop() {
                 return Ok(Some(token));
@@ -429,7 +430,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let mut count = 0;
         for quantity in [HostQuantity::Available, HostQuantity::BusyCores] {
             count += self.capacity_schedule.apply_due_changes_of_host(
-                (host, quantity),
+                host,
+                quantity,
                 most.saturating_add(1),
                 is_due,
                 self.cpus.setter_if_idle(host.index(), quantity),
@@ -448,12 +450,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn apply_last_due_bandwidth_change(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
-        let taken = self.capacity_schedule.take_last_due_change_of_link(
+        let Ok(change) = self.capacity_schedule.take_last_due_change_of_link(
             link,
             self.max_unused_changes,
             is_due,
-        );
-        let Ok(change) = taken else {
+        ) else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
             return Err(self.too_many_changes_error(&what, "it carried no flow"));

@@ -113,8 +113,8 @@ impl CompleteSettings {
         let located = |error| given.add_locations_to_problems(error);
         let text = |key: &str| Some(given.get(key)?.as_str()?.to_owned());
         let extends = text("extends");
-        let app = find_application_name(registry, given, (extends.as_deref(), shared))
-            .map_err(located)?;
+        let app =
+            find_application_name(registry, given, extends.as_deref(), shared).map_err(located)?;
         let mut chain = shared
             .chain_of_extended_experiments(extends.as_deref(), &app)
             .map_err(located)?;
@@ -290,10 +290,8 @@ impl CompleteSettings {
         } else {
             (String::new(), "")
         };
-        let (fitted, name) = (
-            join_quoted_names(&calibrated_platform_names(own)),
-            experiment_name_from_source(&own.source),
-        );
+        let fitted = join_quoted_names(&calibrated_platform_names(own));
+        let name = experiment_name_from_source(&own.source);
         [
             format!("neutral settings (fitted to no platform){mapping} are used for `{app}` on "),
             format!(
@@ -311,14 +309,16 @@ impl CompleteSettings {
 fn find_application_name(
     registry: &Registry,
     given: &Layers,
-    (extends, shared): (Option<&str>, &SharedInputs),
+    extends: Option<&str>,
+    shared: &SharedInputs,
 ) -> Result<String, Error> {
     let mut app = given.get("workload.app");
     if let (None, Some(_)) = (&app, extends) {
         // The application of the experiment that is extended.
         let chain = shared.chain_of_extended_experiments(extends, "")?;
-        let mut named = chain.iter().rev();
-        app = named
+        app = chain
+            .iter()
+            .rev()
             .find_map(|one| one.value.get("workload")?.get("app"))
             .cloned();
     }

@@ -34,8 +34,10 @@ impl Experiment {
         let has_barriers = !matches!(kind, BarrierKind::None | BarrierKind::ReleasedByFirst);
         let mut bound = SuperstepBoundCalculator::new(self);
         let mut sums = vec![0.0; processes + 1];
-        let (mut constant, mut last) = (sums.clone(), sums.clone());
-        let (mut plan, mut whole) = (Plan::default(), Plan::default());
+        let mut constant = sums.clone();
+        let mut last = sums.clone();
+        let mut plan = Plan::default();
+        let mut whole = Plan::default();
         whole.clear(processes);
         for superstep in 0..workload.supersteps() {
             if superstep == 0 || !workload.repeats(superstep) {
@@ -56,8 +58,7 @@ impl Experiment {
             // A process waits only for processes with which it exchanges messages. The bound therefore uses the work of the whole run at
             // once.
             bound.bound_superstep_times(&whole, &mut sums);
-            let starts = vec![0.0; processes + 1];
-            bound.raise_bounds_under_load(&whole, &starts, &mut sums);
+            bound.raise_bounds_under_load(&whole, &vec![0.0; processes + 1], &mut sums);
         }
         Seconds::of(
             sums.iter()
@@ -70,9 +71,10 @@ impl Experiment {
     /// Returns the least memory of each process in the run.
     pub(super) fn least_memory(&self) -> Vec<Bytes> {
         let workload = &self.workload;
-        let processes = (0..workload.processes()).map(ProcessId::from_index);
-        let first = processes.map(|process| workload.memory(process));
-        let mut least: Vec<Bytes> = first.collect();
+        let mut least: Vec<Bytes> = (0..workload.processes())
+            .map(ProcessId::from_index)
+            .map(|process| workload.memory(process))
+            .collect();
         for (process, size) in (0..workload.supersteps()).flat_map(|k| workload.memory_changes(k)) {
             let least = &mut least[process.index()];
             *least = Bytes::of(least.get().min(size.get()));
@@ -83,7 +85,8 @@ impl Experiment {
     /// Computes the lowest total cost of rescheduling calls and moves \[s\], as a list: the element with index n holds for runs
     /// in which at least n processes move.
     fn lowest_rescheduling_costs(&self) -> Vec<f64> {
-        let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
+        let call = &self.config.costs.call;
+        let moves = &self.config.costs.migration;
         let platform = &self.platform.platform;
         let processes = self.placement.len();
         let of_call = match call.model {
@@ -98,10 +101,8 @@ impl Experiment {
             | CallModel::None => 0.0,
         };
         let memory = self.least_memory();
-        let (waits, are_few) = (
-            moves.wait == WaitingProcesses::All,
-            processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS,
-        );
+        let waits = moves.wait == WaitingProcesses::All;
+        let are_few = processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS;
         let of_move = |process: usize| {
             let from = self.placement[process];
             let memory = memory[process];
@@ -115,7 +116,7 @@ impl Experiment {
                     0.0
                 };
                 moves
-                    .duration_outside_flow(platform, (from, to), memory)
+                    .duration_outside_flow(platform, from, to, memory)
                     .get()
                     + flow
             };
@@ -310,7 +311,8 @@ impl<'e> SuperstepBoundCalculator<'e> {
         let placement = &self.experiment.placement;
         self.inter_host_messages.clear();
         for message in &plan.messages {
-            let (from, to) = (message.from.index(), message.to.index());
+            let from = message.from.index();
+            let to = message.to.index();
             let ends = (placement[from], placement[to]);
             if ends.0 == ends.1 {
                 continue;
@@ -451,7 +453,8 @@ fn cumulative_core_speeds(hosts: &[Host], most: usize) -> Vec<f64> {
 /// \[instructions/s\]. If there are fewer cores than works, the last term divides all work by the speed of all cores.
 fn computation_time_lower_bound(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));
-    let (mut sum, mut bound) = (0.0, 0.0_f64);
+    let mut sum = 0.0;
+    let mut bound = 0.0_f64;
     for (index, work) in works.iter().enumerate() {
         sum += work;
         match cores.get(index) {

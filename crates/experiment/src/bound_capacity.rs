@@ -67,15 +67,16 @@ impl CapacityIntegral {
         processes: usize,
         peak: f64,
     ) -> Self {
-        let changing = |host: &Host| ChangingHost {
-            speed: host.speed.get(),
-            cores: f64::from(host.cores),
-            values: [1.0, host.busy_cores],
-            next_values: [0.0; 2],
-            changes: [host.availability_over_time(), host.busy_cores_over_time()],
-        };
         let mut new = Self {
-            hosts: hosts.map(changing).collect(),
+            hosts: hosts
+                .map(|host| ChangingHost {
+                    speed: host.speed.get(),
+                    cores: f64::from(host.cores),
+                    values: [1.0, host.busy_cores],
+                    next_values: [0.0; 2],
+                    changes: [host.availability_over_time(), host.busy_cores_over_time()],
+                })
+                .collect(),
             processes: processes as f64,
             next_changes: BinaryHeap::new(),
             multiplier: peak / processes as f64 / 2.0,
@@ -120,14 +121,17 @@ impl CapacityIntegral {
             return host.speed_of(self.processes);
         }
         let bound = |multiplier: f64| {
-            let surplus = self.hosts.iter();
-            let surplus = surplus.map(|host| host.surplus(multiplier, self.processes));
+            let surplus = self
+                .hosts
+                .iter()
+                .map(|host| host.surplus(multiplier, self.processes));
             self.processes * multiplier + surplus.sum::<f64>()
         };
         let tried = [0.8, 1.0, 1.25].map(|factor| factor * self.multiplier);
         let bounds = tried.map(bound);
-        let best = (0..3).min_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
-        let best = best.unwrap_or(1);
+        let best = (0..3)
+            .min_by(|&a, &b| bounds[a].total_cmp(&bounds[b]))
+            .unwrap_or(1);
         self.multiplier = tried[best];
         bounds[best].min(self.peak)
     }

@@ -209,7 +209,7 @@ pub fn calibrate(
     }
     let doubts = reasons_for_doubt(overhead, bandwidth_factor, median_residual);
     file["name"] = json!(name);
-    write_description_and_doubts(&mut file, (base, source), &doubts);
+    write_description_and_doubts(&mut file, base, source, &doubts);
     file["measured"] = json!({
         "points": pings.len(),
         "messages": pings.iter().map(|ping| ping.message_count).sum::<usize>(),
@@ -288,7 +288,8 @@ fn predict_message_times(
     of_inside: Option<InsideHostConstants>,
 ) -> Vec<f64> {
     let mut next = equations.iter();
-    (pings.iter())
+    pings
+        .iter()
         .map(|ping| {
             let is_inside = ping.sender_host == ping.receiver_host;
             match (ping.kind, of_inside, is_inside) {
@@ -305,7 +306,9 @@ fn predict_message_times(
 /// Returns the median of the absolute relative differences between predicted and measured times of single messages, as a fraction
 /// of the measured time.
 fn median_residual(pings: &[MeasuredMessages], predicted: &[f64]) -> f64 {
-    let mut residuals: Vec<f64> = (pings.iter().zip(predicted))
+    let mut residuals: Vec<f64> = pings
+        .iter()
+        .zip(predicted)
         .filter(|(ping, _)| ping.kind == MeasurementKind::Ping)
         .map(|(ping, predicted)| (predicted - ping.median_time).abs() / ping.median_time)
         .collect();
@@ -326,7 +329,8 @@ fn keep_only_library_of_machine(file: &mut Value) {
 /// reason is also written to the origin of its key.
 fn write_description_and_doubts(
     file: &mut Value,
-    (base, source): (&str, &str),
+    base: &str,
+    source: &str,
     doubts: &[(Option<&'static str>, String)],
 ) {
     let mut description = format!("The library {base}, calibrated on {source}.");
@@ -437,8 +441,9 @@ fn fit_inside_host_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants
 fn stream_time(platform: &Platform, pings: &[MeasuredMessages], is_inside: bool) -> Option<f64> {
     let is_small = |ping: &&MeasuredMessages| {
         let route = platform.route(ping.sender_host, ping.receiver_host);
-        let bandwidth = route.and_then(|route| platform.bottleneck_bandwidth(&route));
-        let transfer = bandwidth.map_or(0.0, |rate| ping.message_size / rate.get());
+        let transfer = route
+            .and_then(|route| platform.bottleneck_bandwidth(&route))
+            .map_or(0.0, |rate| ping.message_size / rate.get());
         ping.kind == MeasurementKind::Stream
             && (ping.sender_host == ping.receiver_host) == is_inside
             && 2.0 * transfer <= ping.median_time
@@ -490,27 +495,26 @@ fn reasons_for_doubt(
 ) -> Vec<(Option<&'static str>, String)> {
     let mut doubts = Vec::new();
     if let Some(overhead) = overhead.filter(|overhead| *overhead > MAX_OVERHEAD) {
-        let (found, most) = (round_to_fraction(overhead, 1e4), MAX_OVERHEAD);
-        let doubt = format!(
+        let found = round_to_fraction(overhead, 1e4);
+        let most = MAX_OVERHEAD;
+        doubts.push((Some("network.overhead"), format!(
             "the overhead of {found} s per message is above {most} s, far more than that of message-passing libraries: check that the \
             times are in seconds"
-        );
-        doubts.push((Some("network.overhead"), doubt));
+        )));
     }
     let [least, most] = PLAUSIBLE_BANDWIDTH_FACTORS;
     if let Some(factor) = factor.filter(|factor| !(least..=most).contains(factor)) {
-        let doubt = format!(
+        doubts.push((Some("network.bandwidth_factor"), format!(
             "the bandwidth factor {factor} is not between {least} and {most}: check that the times are in seconds and the bandwidths of \
             the platform are right"
-        );
-        doubts.push((Some("network.bandwidth_factor"), doubt));
+        )));
     }
     if residual > MAX_MEDIAN_RESIDUAL {
-        let (found, most) = (100.0 * residual, 100.0 * MAX_MEDIAN_RESIDUAL);
-        let doubt = format!(
+        let found = 100.0 * residual;
+        let most = 100.0 * MAX_MEDIAN_RESIDUAL;
+        doubts.push((None, format!(
             "the median residual (difference of measured and predicted times) of {found:.1} % is above {most} %: the fitted library does not describe the table"
-        );
-        doubts.push((None, doubt));
+        )));
     }
     doubts
 }
@@ -562,7 +566,9 @@ fn message_equation_by_simulation(
         simulation.next_ended()?;
         Ok::<f64, Error>(simulation.local_time())
     };
-    let (plain, with_overhead, at_half) = (time(0.0, 1.0)?, time(1.0, 1.0)?, time(0.0, 0.5)?);
+    let plain = time(0.0, 1.0)?;
+    let with_overhead = time(1.0, 1.0)?;
+    let at_half = time(0.0, 0.5)?;
     let transfer = at_half - plain;
     Ok(MessageEquation {
         base_time: plain - transfer,
@@ -595,7 +601,8 @@ fn fit_overhead_and_inverse_factor(
         .copied()
         .collect();
     let cost = |at: (f64, f64)| points.iter().map(|one| one.relative_error(at)).sum::<f64>();
-    let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
+    let overhead = fixed.0.unwrap_or(0.0);
+    let inverse = fixed.1.unwrap_or(1.0);
     let mut best = (cost((overhead, inverse)), (overhead, inverse));
     let mut consider = |(overhead, inverse): (f64, f64)| {
         let at = (

@@ -126,7 +126,8 @@ impl CheckedWorkload {
     /// Applies noise and scaling to the plan of a superstep.
     fn adjust(&self, superstep: usize, plan: &mut Plan) {
         if self.noise > 0.0 {
-            let (seed, purpose) = (self.noise_seed, StreamPurpose::ComputationNoise);
+            let seed = self.noise_seed;
+            let purpose = StreamPurpose::ComputationNoise;
             let mut random = Stream::for_superstep(seed, purpose, superstep as u64);
             for work in &mut plan.work {
                 let factor =
@@ -183,7 +184,8 @@ fn is_amount(value: f64) -> bool {
 
 /// Returns what is wrong with the size and the speed that an application states before it is run.
 fn find_fault_of_size(workload: &dyn Workload) -> Option<String> {
-    let (processes, cycles) = (workload.processes(), workload.cycles_per_instruction());
+    let processes = workload.processes();
+    let cycles = workload.cycles_per_instruction();
     if processes == 0 || u32::try_from(processes).is_err() {
         return Some(format!("it has {processes} processes"));
     }
@@ -311,11 +313,10 @@ impl Workload for CheckedWorkload {
         let changes = |workload: &'_ dyn Workload| workload.memory_changes(superstep);
         let changes = self.ask(|| in_superstep(superstep), changes, check);
         let factor = self.scaling.as_ref().map_or(1.0, |one| one.memory);
-        let scaled = |(process, size): (ProcessId, Bytes)| (process, size * factor);
         changes
             .unwrap_or_default()
             .into_iter()
-            .map(scaled)
+            .map(|(process, size): (ProcessId, Bytes)| (process, size * factor))
             .collect()
     }
 

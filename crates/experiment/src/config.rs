@@ -267,9 +267,9 @@ pub(super) fn platform_text(key: &Value) -> Option<String> {
 /// Deserializes the key `platform`, which is a text or an object, as a text.
 fn deserialize_platform<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let key = Value::deserialize(from)?;
-    let wrong =
-        || de::Error::custom("expected the name of a platform, the name of a file, or an object");
-    platform_text(&key).ok_or_else(wrong)
+    platform_text(&key).ok_or_else(|| {
+        de::Error::custom("expected the name of a platform, the name of a file, or an object")
+    })
 }
 
 /// Serializes the key `platform` as an object if the text is the JSON of a platform, else as a text.

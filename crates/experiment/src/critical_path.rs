@@ -134,7 +134,7 @@ impl Experiment {
                     ChangedQuantity::Link(_, LinkQuantity::Latency)
                     | ChangedQuantity::ClusterLinks(_, LinkQuantity::Latency),
                     PieceResources::Latency(from, to),
-                ) => seconds * latency_fraction_of_links(platform, (from, to), &links),
+                ) => seconds * latency_fraction_of_links(platform, from, to, &links),
                 (ChangedQuantity::RouteLatency(names), PieceResources::Latency(from, to)) => {
                     let [a, b] = [from, to].map(|host| cluster_name(platform, host));
                     is_it(*names == format!("{a} {b}") || *names == format!("{b} {a}"))
@@ -170,7 +170,8 @@ fn cluster_name(platform: &Platform, host: HostId) -> &str {
 /// specifies the latency of the whole route.
 fn latency_fraction_of_links(
     platform: &Platform,
-    (from, to): (HostId, HostId),
+    from: HostId,
+    to: HostId,
     links: &[LinkId],
 ) -> f64 {
     let Some(route) = platform.route(from, to) else {
@@ -180,8 +181,10 @@ fn latency_fraction_of_links(
     if route.latency.is_some() || whole <= 0.0 {
         return 0.0;
     }
-    let own = route.links().filter(|link| links.contains(link));
-    own.map(|link| platform.links[link.index()].latency.get())
+    route
+        .links()
+        .filter(|link| links.contains(link))
+        .map(|link| platform.links[link.index()].latency.get())
         .sum::<f64>()
         / whole
 }

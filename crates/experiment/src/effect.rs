@@ -193,7 +193,8 @@ impl CallEffect {
 impl Makespan {
     /// Computes the makespan of the supersteps in `range` of a run, measured from the time `start`.
     fn new(run: &RunOutcome, range: std::ops::Range<usize>, start: Time) -> Self {
-        let (mut computation, mut rest) = (0.0, 0.0);
+        let mut computation = 0.0;
+        let mut rest = 0.0;
         let mut now = start.get();
         for dates in &run.supersteps[range] {
             let end = dates.end.get().max(now);
@@ -237,14 +238,13 @@ impl Recorder for PredictedGainRecorder {
             return;
         }
         let longest = |by: &dyn Fn(usize) -> (f64, f64)| {
-            let own = |process: usize| {
-                let (computation, sends) = by(process);
-                measures.begin_delays[process].get()
-                    + measures.computation_times[process].get() * computation
-                    + measures.send_times[process].get() * sends
-            };
             (0..self.computation_and_send_time_ratios.len())
-                .map(own)
+                .map(|process| {
+                    let (computation, sends) = by(process);
+                    measures.begin_delays[process].get()
+                        + measures.computation_times[process].get() * computation
+                        + measures.send_times[process].get() * sends
+                })
                 .fold(0.0, f64::max)
         };
         self.total_gain += longest(&|_| (1.0, 1.0))
@@ -299,7 +299,8 @@ impl Experiment {
             || run(&trial.plan, &mut predictor),
             || run(&without, &mut ()),
         );
-        let (with, without) = (with?.outcome, without?.outcome);
+        let with = with?.outcome;
+        let without = without?.outcome;
         check_repetition(&with, &trial.superstep_ends_s)?;
         Ok(CallEffect::new(
             &with,

@@ -201,10 +201,8 @@ impl<'s> PlanSearch<'s> {
     /// Constructs a plan barrier by barrier, and stores it if it is the fastest so far. At each `every`-th barrier, it chooses
     /// the call that is fastest over the next 2 · `every` supersteps.
     fn construct_plan(&mut self, every: usize) -> Result<(), Error> {
-        let (mut run, mut plan) = (
-            self.run_at_first_barrier.clone(),
-            ReschedulingPlan::default(),
-        );
+        let mut run = self.run_at_first_barrier.clone();
+        let mut plan = ReschedulingPlan::default();
         while !run.is_over() && run.now() < self.best_plan.makespan {
             let superstep = run.ended_superstep_count();
             let mut calls = vec![None];
@@ -271,10 +269,9 @@ impl<'s> PlanSearch<'s> {
         until: usize,
     ) -> Result<Vec<(u32, HostId)>, Error> {
         let first = run.ended_superstep_count();
-        let view = run.view()?;
         Ok(SuperstepWindow::new(
             self.experiment,
-            &view,
+            &run.view()?,
             first..until.min(self.supersteps_per_run),
         )
         .find_moves())
@@ -283,9 +280,8 @@ impl<'s> PlanSearch<'s> {
     /// Simulates random changes of the best plan until the budget of simulated supersteps is spent. A change that cannot be
     /// applied counts as one superstep, so that the search ends.
     fn improve_best_plan(&mut self) -> Result<(), Error> {
-        let hosts = self.experiment.platform.platform.hosts.len();
         let extent = (
-            hosts,
+            self.experiment.platform.platform.hosts.len(),
             self.experiment.placement.len(),
             self.supersteps_per_run as u64,
         );

@@ -109,7 +109,8 @@ impl MakespanLedger {
     /// Computes the ledger of `run` (scenario ii or iii) compared with `base`, the run of scenario i.
     pub fn new(run: &RunOutcome, base: &RunOutcome) -> Self {
         let grid = TickGrid::containing_times(run.makespan, base.makespan);
-        let (spent, before) = (grid.ticks_by_term(run), grid.ticks_by_term(base));
+        let spent = grid.ticks_by_term(run);
+        let before = grid.ticks_by_term(base);
         Self {
             tick_length: Seconds::of(grid.tick_length()),
             difference_ticks: grid.round_to_ticks(run.makespan)

@@ -238,9 +238,9 @@ fn push_nested_settings(
             }
         }
         _ => {
-            let place = document.locate(key);
-            let place =
-                place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+            let place = document
+                .locate(key)
+                .map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
             settings.push(KeySetting::new(
                 key,
                 format!("{}{place}", document.source),

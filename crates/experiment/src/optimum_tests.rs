@@ -50,7 +50,7 @@ fn optimal_plan(experiment: &Experiment) -> (f64, ReschedulingPlan) {
         let cost = || {
             costs
                 .migration
-                .duration_outside_flow(platform, (from, to), memory)
+                .duration_outside_flow(platform, from, to, memory)
                 .get()
         };
         if from == to { 0.0 } else { cost() }

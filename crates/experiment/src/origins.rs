@@ -95,10 +95,10 @@ fn background_load_origins(layers: &Layers, load: &Value) -> Origins {
     for (prefix, spec) in specs {
         for key in spec.as_object().into_iter().flat_map(Map::keys) {
             let key = format!("{prefix}.{key}");
-            let usual = || format!("inferred: default of the load {}", spec["kind"]);
-            let origin = layers
-                .origin_and_is_from_file(&key)
-                .map_or_else(usual, |origin| origin.0);
+            let origin = layers.origin_and_is_from_file(&key).map_or_else(
+                || format!("inferred: default of the load {}", spec["kind"]),
+                |origin| origin.0,
+            );
             origins.insert(key, origin);
         }
     }

@@ -138,7 +138,8 @@ pub fn read_measured_messages(
 /// Returns the median of a nonempty list of numbers, and sorts the list.
 pub(super) fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
-    let (half, count) = (numbers.len() / 2, numbers.len());
+    let half = numbers.len() / 2;
+    let count = numbers.len();
     if count % 2 == 1 {
         numbers[half]
     } else {
@@ -180,8 +181,7 @@ fn parse_csv_rows<'t>(
 ) -> Vec<MessageRow<'t>> {
     let mut lines = (1..).zip(text.lines());
     let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
-    let header = lines.next().map_or("", |(_, line)| line);
-    let names = split_cells(header);
+    let names = split_cells(lines.next().map_or("", |(_, line)| line));
     let places = REQUIRED_COLUMNS.map(|column| names.iter().position(|name| *name == column));
     let [Some(from), Some(to), Some(bytes), Some(time)] = places else {
         for (column, _) in REQUIRED_COLUMNS
@@ -201,7 +201,8 @@ fn parse_csv_rows<'t>(
     for (number, line) in lines {
         let cells = split_cells(line);
         if cells.len() > names.len() {
-            let (fields, columns) = (cells.len(), names.len());
+            let fields = cells.len();
+            let columns = names.len();
             let message =
                 format!("the row has {fields} fields, but the table has {columns} columns");
             let hint = "write numbers with a decimal point instead of a comma, and name each column in the first line";
@@ -216,8 +217,7 @@ fn parse_csv_rows<'t>(
                     Some("stream") => MeasurementKind::Stream,
                     _ => MeasurementKind::Ping,
                 };
-                let hosts = Some((cell(from), cell(to)));
-                rows.push((number, hosts, bytes, time, kind));
+                rows.push((number, Some((cell(from), cell(to))), bytes, time, kind));
             }
             _ => problems.push(row_problem(
                 source,
@@ -256,8 +256,10 @@ fn parse_benchmark_rows<'t>(
             ));
             return rows;
         } else if line.contains("#bytes") {
-            let times = words.iter().position(|word| *word == "t[usec]");
-            place = times.filter(|_| !is_other);
+            place = words
+                .iter()
+                .position(|word| *word == "t[usec]")
+                .filter(|_| !is_other);
         } else if let (Some(place), Some(bytes)) =
             (place, words.first().and_then(|w| parse_nonnegative(w)))
         {

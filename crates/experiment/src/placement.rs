@@ -76,17 +76,17 @@ fn placement_by_workload(
     loaded: &LoadedPlatform,
 ) -> Result<Vec<HostId>, Error> {
     let hosts = hosts_by_name(&loaded.platform);
-    let host = |process: usize| {
-        let name = workload.initial_host(ProcessId::from_index(process));
-        let name = name.unwrap_or_default();
+    (0..workload.processes()).map(|process| {
+        let name = workload
+            .initial_host(ProcessId::from_index(process))
+            .unwrap_or_default();
         hosts.get(name).copied().ok_or_else(|| {
             let number = process + 1;
             let what =
                 format!("the application places process {number} on the host `{name}`, which the platform does not have");
             unknown_host_error(&what, name, loaded)
         })
-    };
-    (0..workload.processes()).map(host).collect()
+    }).collect()
 }
 
 /// Returns the host of each process at the start according to a mapping. If the processes of the workload have ranks, the mapping
@@ -100,14 +100,16 @@ pub(super) fn placement_by_mapping(
     let ranks: Option<Vec<usize>> = (0..processes)
         .map(|process| workload.initial_rank(ProcessId::from_index(process)))
         .collect();
-    let ranks_or_processes = (workload.labels()).map_or(processes, |labels| labels.rank_count);
+    let ranks_or_processes = workload
+        .labels()
+        .map_or(processes, |labels| labels.rank_count);
     let mut memory = vec![Bytes::default(); ranks_or_processes];
     for process in 0..processes {
         let place = &mut memory[ranks.as_ref().map_or(process, |ranks| ranks[process])];
         *place = *place + workload.memory(ProcessId::from_index(process));
     }
-    let hosts = mapping.place_with_memory(platform, &memory);
-    let hosts = hosts
+    let hosts = mapping
+        .place_with_memory(platform, &memory)
         .map_err(|error| error.map_problems_without_location(|problem| problem.key("mapping")))?;
     Ok(match ranks {
         Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),

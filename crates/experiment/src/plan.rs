@@ -64,20 +64,21 @@ impl ReschedulingPlan {
     /// Extracts the rescheduling calls of a finished run, with their moves and procedures.
     pub fn from_outcome(outcome: &RunOutcome) -> Self {
         let calls = outcome.calls.iter();
-        let call = |call: &migsim_bsp::CallRecord| PlannedCall {
-            superstep: call.superstep as u64 + 1,
-            moves: {
-                call.decision
-                    .migrations
-                    .iter()
-                    .map(|wanted| (wanted.process.0, wanted.to))
-                    .collect()
-            },
-            procedure: call.decision.procedure,
-            reports_early: call.reports_early,
-        };
         Self {
-            calls: calls.map(call).collect(),
+            calls: calls
+                .map(|call| PlannedCall {
+                    superstep: call.superstep as u64 + 1,
+                    moves: {
+                        call.decision
+                            .migrations
+                            .iter()
+                            .map(|wanted| (wanted.process.0, wanted.to))
+                            .collect()
+                    },
+                    procedure: call.decision.procedure,
+                    reports_early: call.reports_early,
+                })
+                .collect(),
         }
     }
 
@@ -133,8 +134,7 @@ impl ReschedulingPlan {
     /// the host on which it ends in this plan.
     pub(super) fn merged_into_one_call(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
-        let all = self.calls.iter().flat_map(|call| &call.moves);
-        moves.extend(all.copied());
+        moves.extend(self.calls.iter().flat_map(|call| &call.moves).copied());
         Self {
             calls: vec![PlannedCall {
                 superstep,
@@ -170,8 +170,7 @@ impl ReschedulingPlan {
             }
             2 => {
                 let moves = &mut plan.calls[some_call(random)?].moves;
-                let chosen = (!moves.is_empty()).then(|| random.draw_below(moves.len()))?;
-                moves.remove(chosen);
+                moves.remove((!moves.is_empty()).then(|| random.draw_below(moves.len()))?);
             }
             3 => {
                 let moves = &mut plan.calls[some_call(random)?].moves;

@@ -88,7 +88,9 @@ impl PolicyChoice {
         let name = read_policy_name(keys)?;
         let (value, parts) = split_policy_name(registry, name);
         let entry = *registry.policies().find(parts[0])?;
-        let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
+        let mut edition = Map::new();
+        let mut trigger = None;
+        let mut is_paid_back = false;
         let mut forecast = read_forecast(keys)?;
         for part in &parts[1..] {
             if let Some(Value::Object(own)) = entry.variant_options(part) {
@@ -147,9 +149,11 @@ impl PolicyChoice {
             return Ok(policy);
         }
         let policy = self.build_policy()?;
-        let trigger = self.trigger.as_ref();
-        let trigger = trigger.map(|choice| choice.registry_entry.build(&choice.trigger_options));
-        let trigger = trigger.transpose()?;
+        let trigger = self
+            .trigger
+            .as_ref()
+            .map(|choice| choice.registry_entry.build(&choice.trigger_options))
+            .transpose()?;
         if trigger.is_none() && !self.skips_calls_not_paid_back {
             return Ok(policy);
         }
@@ -190,7 +194,8 @@ impl PolicyChoice {
             .registry_entry
             .build_with_forecast(&self.policy_options, self.forecast)?;
         planned.ok_or_else(|| {
-            let (name, forecast) = (self.registry_entry.name, self.forecast.name());
+            let name = self.registry_entry.name;
+            let forecast = self.forecast.name();
             let message = format!("the policy `{name}` cannot use the forecast `{forecast}`");
             let problem = Problem::new(message).key("policy.forecast");
             problem
@@ -278,10 +283,12 @@ pub fn policy_label(policy: &Value) -> String {
     let parts = edition
         .into_iter()
         .chain(trigger)
-        .chain(policy[FORECAST_KEY].as_str());
-    let parts = parts.chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
-    let parts = std::iter::once(&*named).chain(parts);
-    parts.collect::<Vec<_>>().join("/")
+        .chain(policy[FORECAST_KEY].as_str())
+        .chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
+    std::iter::once(&*named)
+        .chain(parts)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// Reads the name of the policy, with its parts, from the key `policy.name`; the default policy if the key is absent.

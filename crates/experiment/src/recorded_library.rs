@@ -26,11 +26,10 @@ const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 /// `~/.config`; `None` if neither folder is known.
 pub fn default_library_path() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
     Some(
         given("XDG_CONFIG_HOME")
             .map(PathBuf::from)
-            .or_else(home)?
+            .or_else(|| given("HOME").map(|home| Path::new(&home).join(".config")))?
             .join("migsim")
             .join("library.json"),
     )

@@ -122,17 +122,18 @@ impl Experiment {
         shared: &SharedInputs,
     ) -> Result<Self, Error> {
         let whole = CompleteSettings::new(registry, layers, limits, shared);
-        let made = whole.and_then(|mut whole| {
-            Self::from_complete_settings(registry, &mut whole, limits, shared)
-                .map_err(|error| whole.merged_layers.add_locations_to_problems(error))
-        });
-        made.map_err(|error| {
-            let all = "list all keys, with their units and ranges: `migsim schema experiment`";
-            error
-                .map_problems(|problem| add_policy_option_hint(registry, problem))
-                .with_key_reference(all)
-                .with_default_hint(all)
-        })
+        whole
+            .and_then(|mut whole| {
+                Self::from_complete_settings(registry, &mut whole, limits, shared)
+                    .map_err(|error| whole.merged_layers.add_locations_to_problems(error))
+            })
+            .map_err(|error| {
+                let all = "list all keys, with their units and ranges: `migsim schema experiment`";
+                error
+                    .map_problems(|problem| add_policy_option_hint(registry, problem))
+                    .with_key_reference(all)
+                    .with_default_hint(all)
+            })
     }
 
     /// Returns whether the key `seed` has an effect. If not, the runs for all seeds are equal.
@@ -161,8 +162,8 @@ impl Experiment {
                 shared.get_or_apply_load(&parts.platform, &parts.loads, parts.config.seed)?;
         }
         let of_library = parts.insert_workload_settings(whole)?;
-        let (noise, seed) = (parts.config.runtime.noise, parts.config.seed);
-        parts.workload.add_noise(noise, seed)?;
+        let noise = parts.config.runtime.noise;
+        parts.workload.add_noise(noise, parts.config.seed)?;
         parts.platform = add_missing_loopbacks(parts.platform, &parts.network);
         let is_recorded = !parts.workload.built.recording.is_empty();
         starts::set_default_mapping(&mut parts.config, &parts.platform, is_recorded);
@@ -177,7 +178,8 @@ impl Experiment {
         )?;
         let resolved = parts.resolve_settings(&basis, is_mapped, whole, registry)?;
         let input_files = parts.list_input_files(is_mapped, whole)?;
-        let setting_notes = (former::former_setting_notes(&whole.merged_layers).into_iter())
+        let setting_notes = former::former_setting_notes(&whole.merged_layers)
+            .into_iter()
             .chain(of_library)
             .chain(parts.user_notes(&resolved, is_mapped, &placement, findings))
             .collect();
@@ -209,12 +211,12 @@ impl Experiment {
     ///
     /// They concern the built-in settings in use, the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
-        (merge_remarks(self.basis_remark.clone())
+        merge_remarks(self.basis_remark.clone())
             .into_iter()
             .chain(self.platform.user_notes.iter().cloned())
             .chain(self.setting_notes.iter().cloned())
-            .chain(self.unused_seed_note.iter().cloned()))
-        .collect()
+            .chain(self.unused_seed_note.iter().cloned())
+            .collect()
     }
 
     /// Lists the rules that the papers of the policy leave open and on whose interpretation the results depend, each in a few
@@ -236,8 +238,9 @@ impl Experiment {
         config::remove_informative_keys(&mut settings);
         let names = self.input_files.iter().map(|input| &*input.name);
         config::remove_input_file_names(&self.registry, &mut settings, &names);
-        let inputs = self.input_files.iter();
-        settings["inputs"] = inputs
+        settings["inputs"] = self
+            .input_files
+            .iter()
             .map(|input| json!([input.role, input.sha256]))
             .collect();
         settings
@@ -275,7 +278,8 @@ fn check_program_named_by_file(
     policy: Option<&PolicyChoice>,
     limits: Limits,
 ) -> Option<Problem> {
-    let (policy, name) = (policy?, layers.get("policy.name"));
+    let policy = policy?;
+    let name = layers.get("policy.name");
     let entry = &policy.registry_entry;
     let command = policy::program_of(entry.name, &policy.policy_options)?;
     let is_in_name = name.is_some_and(|name| name.as_str().is_some_and(|name| name.contains(':')));
@@ -320,12 +324,11 @@ impl<'r> ExperimentParts<'r> {
     ) -> Result<Self, Error> {
         let mut config = whole.experiment_config()?;
         let app = config.workload.get("app").and_then(Value::as_str);
-        let no_name = || {
+        let app = registry.workloads().find(app.ok_or_else(|| {
             Problem::new("the value of `workload.app` is not a text")
                 .key("workload.app")
                 .hint("write the name of an application in double quotes (`migsim list apps`)")
-        };
-        let app = registry.workloads().find(app.ok_or_else(no_name)?)?;
+        })?)?;
         let mut keys = Value::Object(config.workload.clone());
         size::check_process_memory(app, &config.workload, limits)?;
         let mut problems: Vec<Problem> = calibrated_platform_problems(&config).collect();
@@ -407,7 +410,8 @@ impl<'r> ExperimentParts<'r> {
     /// # Errors
     /// The experiment needs too much memory.
     fn check_memory_and_find_random_draws(&self, limits: Limits) -> Result<RandomDraws, Error> {
-        let (policy, workload) = (self.policy.create_policy()?, &self.workload);
+        let policy = self.policy.create_policy()?;
+        let workload = &self.workload;
         if !(0.0..f64::MAX).contains(&policy.memory(1.0, 1.0)) {
             let name = self.policy.registry_entry.name;
             return Err(Problem::new(format!(
@@ -515,8 +519,10 @@ impl<'r> ExperimentParts<'r> {
         placement: &[HostId],
         mut findings: Vec<Finding>,
     ) -> Vec<String> {
-        let (config, policy) = (&self.config, &self.policy.registry_entry);
-        let (platform, workload) = (&self.platform.platform, &self.workload);
+        let config = &self.config;
+        let policy = &self.policy.registry_entry;
+        let platform = &self.platform.platform;
+        let workload = &self.workload;
         let mut notes = by_workload::workload_notes(config, is_mapped, workload, policy);
         notes.extend(workload.built.notes.iter().cloned());
         notes.extend(self.loads.user_notes());
@@ -556,7 +562,8 @@ impl<'r> ExperimentParts<'r> {
         is_mapped: bool,
         whole: &CompleteSettings,
     ) -> Result<Vec<InputFile>, Error> {
-        let (platform, config) = (&self.platform, &self.config);
+        let platform = &self.platform;
+        let config = &self.config;
         let mut inputs = Vec::new();
         let mut add = |role, source: &str, sha256: &str| {
             inputs.push(InputFile {
@@ -615,8 +622,9 @@ fn read_platform(
 ) -> Result<Arc<LoadedPlatform>, Error> {
     let name = &config.platform;
     let named = |error: Error, key| error.map_problems_without_location(|problem| problem.key(key));
-    let opened = shared.get_or_read_platform(name, limits);
-    let opened = opened.map_err(|error| named(error, "platform"))?;
+    let opened = shared
+        .get_or_read_platform(name, limits)
+        .map_err(|error| named(error, "platform"))?;
     match &config.clusters {
         None => Ok(opened),
         Some(clusters) => shared

@@ -258,10 +258,9 @@ impl Experiment {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         found.ok_or_else(|| {
-            let message = format!(
+            Error::SimulationFailure(Problem::new(format!(
                 "after superstep {superstep} the run has no barrier at which a policy could decide"
-            );
-            Error::SimulationFailure(Problem::new(message).hint("choose another superstep"))
+            )).hint("choose another superstep"))
         })
     }
 
@@ -302,8 +301,7 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
-        let policy = Box::new(plan.clone());
-        self.run_with_policy(scenario, policy, progress, recorder, memo)
+        self.run_with_policy(scenario, Box::new(plan.clone()), progress, recorder, memo)
     }
 
     /// Runs one scenario with the given policy, which replaces the policy that the settings name.

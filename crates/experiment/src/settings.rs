@@ -168,9 +168,11 @@ impl Layers {
         let layers = parts.iter().flat_map(|part| &part.layers);
         let is_given = |layer: &&Layer| !matches!(layer, Layer::EmptiedObject(..));
         let layers: Vec<&Layer> = layers.filter(is_given).collect();
-        let names_library = |layer: &&Layer| layer.get(LIBRARY_KEY).is_some();
-        let place = layers.iter().rposition(names_library);
-        let (mut all, mut constants) = (Self::default(), None);
+        let place = layers
+            .iter()
+            .rposition(|layer: &&Layer| layer.get(LIBRARY_KEY).is_some());
+        let mut all = Self::default();
+        let mut constants = None;
         for (index, layer) in layers.into_iter().enumerate() {
             if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
                 let is_constant =
@@ -214,8 +216,10 @@ impl Layers {
     /// Returns the origin of the value of a key, and whether this origin is a text under `origins` in a file. If no file states
     /// the origin, it is the name of the source that set the value. `None` for a default value.
     pub(super) fn origin_and_is_from_file(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&Layer| one.origin_text(key).is_some() || one.determines_key(key);
-        let known = self.layers.iter().rfind(knows)?;
+        let known = self
+            .layers
+            .iter()
+            .rfind(|one: &&Layer| one.origin_text(key).is_some() || one.determines_key(key))?;
         if let Some(text) = known.origin_text(key) {
             return Some((text.to_owned(), true));
         }
@@ -359,8 +363,7 @@ pub(super) fn set_at_path(value: &mut Value, key: &str, new: Value) -> bool {
         if name.is_empty() {
             return false;
         }
-        let inside = map.entry(name).or_insert_with(|| json!({}));
-        match value_at_path_mut(inside, indices) {
+        match value_at_path_mut(map.entry(name).or_insert_with(|| json!({})), indices) {
             Some(found) if indices.is_empty() || indices.ends_with(']') => place = found,
             _ => return false,
         }

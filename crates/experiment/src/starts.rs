@@ -31,14 +31,13 @@ pub(super) fn set_default_mapping(
     platform: &LoadedPlatform,
     is_recorded: bool,
 ) {
-    let usual = || {
+    config.mapping.get_or_insert_with(|| {
         MappingKey::Text(
             default_mapping_rule(platform, is_recorded)
                 .name()
                 .to_owned(),
         )
-    };
-    config.mapping.get_or_insert_with(usual);
+    });
 }
 
 /// The makespan of scenario i (without migrations) from one initial placement; it serves as a reference for gains.
@@ -90,8 +89,9 @@ impl StaticPlacementMakespan {
 pub fn best_static_placement(
     starts: &[StaticPlacementMakespan],
 ) -> Option<&StaticPlacementMakespan> {
-    let by_makespan = |a: &&StaticPlacementMakespan, b: &&StaticPlacementMakespan| {
-        a.makespan_s.total_cmp(&b.makespan_s)
-    };
-    starts.iter().min_by(by_makespan)
+    starts.iter().min_by(
+        |a: &&StaticPlacementMakespan, b: &&StaticPlacementMakespan| {
+            a.makespan_s.total_cmp(&b.makespan_s)
+        },
+    )
 }

@@ -140,21 +140,23 @@ impl Experiment {
                 Err(_) => Ok(None),
             }
         };
-        let makespans = starts.distinct_placements.par_iter().map(makespan);
-        let makespans: Vec<Result<Option<f64>, Error>> = makespans.collect();
+        let makespans: Vec<Result<Option<f64>, Error>> = starts
+            .distinct_placements
+            .par_iter()
+            .map(makespan)
+            .collect();
         let makespans: Vec<Option<f64>> = makespans.into_iter().collect::<Result<_, _>>()?;
-        let start = |&(rule, index): &(Option<MappingRule>, usize)| {
-            let is_own = starts.distinct_placements[index] == self.placement;
-            Some(StaticPlacementMakespan::new(
-                rule,
-                makespans[index]?,
-                is_own,
-            ))
-        };
         Ok(starts
             .rules_with_placements
             .iter()
-            .filter_map(start)
+            .filter_map(|&(rule, index)| {
+                let is_own = starts.distinct_placements[index] == self.placement;
+                Some(StaticPlacementMakespan::new(
+                    rule,
+                    makespans[index]?,
+                    is_own,
+                ))
+            })
             .collect())
     }
 }

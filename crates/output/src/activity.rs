@@ -159,9 +159,11 @@ pub(super) fn read_process_times(
     };
     let mut read = || {
         table.read_header()?;
-        let scenarios = run.scenarios.iter();
-        let all = scenarios.map(|scenario| table.read_scenario_times(scenario, machine));
-        let all: Vec<ProcessTimes> = all.collect::<Result<_, String>>()?;
+        let all: Vec<ProcessTimes> = run
+            .scenarios
+            .iter()
+            .map(|scenario| table.read_scenario_times(scenario, machine))
+            .collect::<Result<_, String>>()?;
         if table.read_row()?.is_some() {
             return Err("the file has more lines than `run.json` states".to_owned());
         }
@@ -189,8 +191,11 @@ impl ProcessTable<'_> {
     fn read_header(&mut self) -> Result<(), String> {
         self.read_row()?;
         for (position, name) in self.columns.iter_mut().zip(READ_COLUMNS) {
-            let found = self.record.iter().position(|one| one == name);
-            *position = found.ok_or_else(|| format!("the first line has no column `{name}`"))?;
+            *position = self
+                .record
+                .iter()
+                .position(|one| one == name)
+                .ok_or_else(|| format!("the first line has no column `{name}`"))?;
         }
         Ok(())
     }
@@ -223,9 +228,9 @@ impl ProcessTable<'_> {
             for (process, HostLocation { cluster, host }) in (1_u64..).zip(&places.current_places) {
                 let line =
                     || format!("superstep {superstep} of scenario {name}, process {process}");
-                let row = self.read_row()?;
-                let row =
-                    row.ok_or_else(|| format!("the file ends before the line of {}", line()))?;
+                let row = self
+                    .read_row()?
+                    .ok_or_else(|| format!("the file ends before the line of {}", line()))?;
                 let [
                     scenario,
                     number,

@@ -146,8 +146,7 @@ fn create_locked_file(path: &Path) -> io::Result<Option<File>> {
         Err(error) => return Err(error),
     }
     let mut options = OpenOptions::new();
-    let new = options.read(true).append(true).create_new(true);
-    match new.open(path) {
+    match options.read(true).append(true).create_new(true).open(path) {
         Ok(file) => Ok(lock_if_at_path(&file, path).then_some(file)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
         Err(error) => Err(error),
@@ -169,7 +168,8 @@ pub(super) fn try_lock(file: &File) -> bool {
 fn is_file_at_path(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let name = |found: fs::Metadata| (found.dev(), found.ino());
-    let (file, path) = (file.metadata(), fs::symlink_metadata(path));
+    let file = file.metadata();
+    let path = fs::symlink_metadata(path);
     matches!((file.map(name), path.map(name)), (Ok(file), Ok(path)) if file == path)
 }
 
@@ -219,8 +219,9 @@ pub fn write_file_named_by_user(path: &Path, bytes: &[u8]) -> Result<(), Error> 
     if !fs::metadata(path).is_ok_and(is_special) {
         return write_file_atomically(&output_file(path)?, bytes);
     }
-    let opened = OpenOptions::new().write(true).open(path);
-    opened
+    OpenOptions::new()
+        .write(true)
+        .open(path)
         .and_then(|mut file| file.write_all(bytes))
         .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
 }

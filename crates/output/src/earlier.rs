@@ -82,8 +82,11 @@ fn read_first_bytes(path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(START_BYTES).read_to_end(&mut bytes).ok()?;
+    File::open(path)
+        .ok()?
+        .take(START_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -108,14 +111,19 @@ pub fn check_page_is_of_same_run(page: &Path, experiment: &Experiment) -> Result
 }
 
 pub(super) fn page_mark(manifest: &Value) -> String {
-    let mark = manifest["settings_sha256"].as_str().map(str::to_owned);
-    mark.unwrap_or_else(|| sha256(manifest["experiment"].to_string().as_bytes()))
+    manifest["settings_sha256"].as_str().map_or_else(
+        || sha256(manifest["experiment"].to_string().as_bytes()),
+        str::to_owned,
+    )
 }
 
 pub(super) fn kept_input_names(folder: &Path) -> Vec<String> {
     let earlier = read_manifest(folder).unwrap_or_default();
-    let all = earlier["inputs"].as_array().into_iter().flatten();
-    let names = all.filter_map(|one| one["source"].as_str());
+    let names = earlier["inputs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| one["source"].as_str());
     let is_copy = |name: &&str| {
         let mut parts = Path::new(name).components();
         let is_in_folder = parts.next() == Some(Component::Normal(inputs::FOLDER.as_ref()));
@@ -185,7 +193,8 @@ fn describe_setting_differences(earlier: &Value, experiment: &Experiment) -> Vec
                 if one["sha256"] == *other.sha256 {
                     continue;
                 }
-                let (role, other) = (other.role, &*other.name);
+                let role = other.role;
+                let other = &*other.name;
                 let one = one["source"].as_str().unwrap_or_default();
                 // The folder names its copy of a file; the copy has the same last name as the file.
                 let [own_name, name] = [one, other].map(|file| Path::new(file).file_name());

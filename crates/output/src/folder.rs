@@ -199,9 +199,8 @@ impl RunFolder {
         let kept = self.keep_inputs(experiment);
         for (name, bytes) in &kept.copies {
             let file = self.path.join(path_of_text(name));
-            let beside = file.parent().map(fs::create_dir_all);
-            beside
-                .unwrap_or(Ok(()))
+            file.parent()
+                .map_or(Ok(()), fs::create_dir_all)
                 .map_err(|error| cannot_write_error(name, &error))?;
             add(name, &mut |out| out.write_all(bytes))?;
         }
@@ -229,9 +228,8 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
     if try_lock(&file) {
         return Ok(file);
     }
-    let message = format!("another {writer} of migsim is writing to this folder");
     Err(Error::input(
-        message,
+        format!("another {writer} of migsim is writing to this folder"),
         folder.display().to_string(),
         "wait until the other command has ended, or choose another folder with `--out`",
     ))
@@ -244,8 +242,10 @@ fn all_file_names() -> impl Iterator<Item = String> {
         let traces = TraceFormat::ALL.map(|format| format.file_name(scenario));
         [processes_part_name(scenario)].into_iter().chain(traces)
     };
-    let of_all = FILES_OF_ALL_SCENARIOS.into_iter().map(str::to_owned);
-    of_all.chain(Scenario::ALL.into_iter().flat_map(of_scenario))
+    FILES_OF_ALL_SCENARIOS
+        .into_iter()
+        .map(str::to_owned)
+        .chain(Scenario::ALL.into_iter().flat_map(of_scenario))
 }
 
 pub(super) fn processes_part_name(scenario: Scenario) -> String {

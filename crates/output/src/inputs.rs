@@ -85,7 +85,8 @@ impl KeptInputs {
         is_free: impl Fn(&str, &[u8]) -> bool,
     ) -> Option<String> {
         let main = Path::new(main);
-        let (beside, base) = (main.parent()?, main.file_name()?.to_str()?);
+        let beside = main.parent()?;
+        let base = main.file_name()?.to_str()?;
         let mut used: usize = self.copies.values().map(Vec::len).sum();
         let mut copies = Vec::new();
         for (index, file) in files {
@@ -137,18 +138,23 @@ impl KeptInputs {
 }
 
 fn path_from_folder(folder: &Path, file: &str) -> Option<String> {
-    let (folder, file) = (folder.canonicalize().ok()?, path_of_text(file));
+    let folder = folder.canonicalize().ok()?;
+    let file = path_of_text(file);
     let beside = match file.parent()? {
         beside if beside.as_os_str().is_empty() => Path::new("."),
         beside => beside,
     };
     let file = beside.canonicalize().ok()?.join(file.file_name()?);
-    let common = folder.components().zip(file.components());
-    let common = common.take_while(|(one, other)| one == other).count();
-    let up = folder
+    let common = folder
+        .components()
+        .zip(file.components())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let path: PathBuf = folder
         .components()
         .skip(common)
-        .map(|_| Component::ParentDir);
-    let path: PathBuf = up.chain(file.components().skip(common)).collect();
+        .map(|_| Component::ParentDir)
+        .chain(file.components().skip(common))
+        .collect();
     Some(text_of_path(&path))
 }

@@ -14,11 +14,8 @@ use migsim_base::{document::cannot_read_error, error::Problem};
 /// The file is a symbolic link that points outside its folder, or it does not exist.
 pub fn path_refusing_outside_links(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
-    let (found, folder) = (
-        fs::canonicalize(file)?,
-        fs::canonicalize(folder.unwrap_or(Path::new(".")))?,
-    );
-    if found.starts_with(folder) {
+    let found = fs::canonicalize(file)?;
+    if found.starts_with(fs::canonicalize(folder.unwrap_or(Path::new(".")))?) {
         Ok(found)
     } else {
         Err(io::Error::other(

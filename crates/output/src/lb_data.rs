@@ -40,10 +40,10 @@ impl VtLoadBalancingData {
         let placement = &experiment.placement;
         let labels = workload.labels();
         let own = match labels {
-            Some(labels) => {
-                let mapping = experiment.config.mapping();
-                mapping.place(platform, labels.rank_count)?
-            }
+            Some(labels) => experiment
+                .config
+                .mapping()
+                .place(platform, labels.rank_count)?,
             None => {
                 sort_and_deduplicate(placement.iter().chain(migrations.iter().map(|one| &one.to)))
             }
@@ -55,8 +55,8 @@ impl VtLoadBalancingData {
         for (rank, host) in hosts.iter().enumerate() {
             of_host.entry(*host).or_default().push(rank);
         }
-        let process_ids = (0..placement.len()).map(migsim_base::units::ProcessId::from_index);
-        let start: Vec<usize> = process_ids
+        let start: Vec<usize> = (0..placement.len())
+            .map(migsim_base::units::ProcessId::from_index)
             .zip(placement)
             .map(|(process, host)| workload.initial_rank(process).unwrap_or(of_host[host][0]))
             .collect();
@@ -123,8 +123,11 @@ fn rank_moves_from_migrations(
     let to_move = |one: &MigrationRecord| {
         let place = &mut places[one.process.index()];
         counts[*place] -= 1;
-        let free = of_host[&one.to].iter().copied();
-        *place = free.min_by_key(|rank| counts[*rank]).unwrap_or_default();
+        *place = of_host[&one.to]
+            .iter()
+            .copied()
+            .min_by_key(|rank| counts[*rank])
+            .unwrap_or_default();
         counts[*place] += 1;
         RankMove {
             superstep: one.superstep,

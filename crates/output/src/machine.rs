@@ -127,8 +127,11 @@ impl PlatformSummary {
         for host in &platform.hosts {
             let cluster = &machine.clusters[host.cluster.index()];
             if host.cores != cluster.all.cores {
-                let others = machine.other_cores.entry(cluster.name.clone());
-                others.or_default().insert(host.name.clone(), host.cores);
+                machine
+                    .other_cores
+                    .entry(cluster.name.clone())
+                    .or_default()
+                    .insert(host.name.clone(), host.cores);
             }
         }
         machine
@@ -136,8 +139,11 @@ impl PlatformSummary {
 
     /// Returns the number of cores of a host.
     pub(super) fn core_count(&self, place: &HostLocation) -> f64 {
-        let own = self.other_cores.get(&place.cluster);
-        let own = own.and_then(|hosts| hosts.get(&place.host)).copied();
+        let own = self
+            .other_cores
+            .get(&place.cluster)
+            .and_then(|hosts| hosts.get(&place.host))
+            .copied();
         let of_cluster = || Some(self.clusters[self.cluster_index(&place.cluster)?].all.cores);
         f64::from(own.or_else(of_cluster).unwrap_or(1))
     }
@@ -170,15 +176,17 @@ impl PlatformSummary {
                 });
             }
         }
-        let link = |id: LinkId| {
-            let link = &platform.links[id.index()];
-            LinkSummary {
-                name: link.name.clone(),
-                bandwidth_bytes_per_s: link.bandwidth.get(),
-                latency_s: link.latency.get(),
-            }
-        };
-        self.links = known.into_iter().map(link).collect();
+        self.links = known
+            .into_iter()
+            .map(|id| {
+                let link = &platform.links[id.index()];
+                LinkSummary {
+                    name: link.name.clone(),
+                    bandwidth_bytes_per_s: link.bandwidth.get(),
+                    latency_s: link.latency.get(),
+                }
+            })
+            .collect();
     }
 
     pub(super) fn cluster_index(&self, name: &str) -> Option<usize> {

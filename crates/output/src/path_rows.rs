@@ -85,17 +85,19 @@ pub fn to_path_rows(
     path: &CriticalPath,
 ) -> Vec<PathRow> {
     let platform = &experiment.platform.platform;
-    let row = |piece: &PathPiece| PathRow {
-        scenario,
-        superstep: piece.superstep as u64 + 1,
-        begin_s: piece.begin.get(),
-        end_s: piece.end.get(),
-        kind: piece.kind,
-        resource: experiment.piece_resource_name(piece),
-        process: piece.process.map(|process| process.index() as u64 + 1),
-        why: describe_piece(piece, platform),
-    };
-    path.pieces.iter().map(row).collect()
+    path.pieces
+        .iter()
+        .map(|piece| PathRow {
+            scenario,
+            superstep: piece.superstep as u64 + 1,
+            begin_s: piece.begin.get(),
+            end_s: piece.end.get(),
+            kind: piece.kind,
+            resource: experiment.piece_resource_name(piece),
+            process: piece.process.map(|process| process.index() as u64 + 1),
+            why: describe_piece(piece, platform),
+        })
+        .collect()
 }
 
 /// Reads the critical paths of all scenarios of a run folder. Returns an empty list if the critical paths were not recorded.
@@ -134,8 +136,7 @@ pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Err
 /// Groups the rows of a critical path: consecutive steps of the same barrier or rescheduling call form one part; every other row
 /// is a part of its own.
 pub(super) fn group_protocol_steps<'r>(rows: &[&'r PathRow]) -> Vec<CriticalPathPart<'r>> {
-    let parts = rows.chunk_by(|a, b| a.is_same_barrier_or_call(b));
-    parts
+    rows.chunk_by(|a, b| a.is_same_barrier_or_call(b))
         .map(|rows| CriticalPathPart {
             first_row: rows[0],
             end_s: rows[rows.len() - 1].end_s,
@@ -209,7 +210,8 @@ pub(super) fn describe_piece(piece: &PathPiece, platform: &Platform) -> String {
             format!("latency of {purpose}, from {} to {}.", host(from), host(to))
         }
         PieceResources::Wait(from, to) => {
-            let (from, to) = (host(from), host(to));
+            let from = host(from);
+            let to = host(to);
             format!("wait of {purpose}, from {from} to {to}, for its connection or in a queue.")
         }
         PieceResources::Transfer(

@@ -30,8 +30,10 @@ impl<'a> StartsByCluster<'a> {
     }
 
     pub(super) fn to_line(&self) -> String {
-        let named = self.0.iter().take(MAX_NAMED_CLUSTERS);
-        let mut parts: Vec<String> = named
+        let mut parts: Vec<String> = self
+            .0
+            .iter()
+            .take(MAX_NAMED_CLUSTERS)
             .map(|(cluster, count)| format!("{cluster} {count}"))
             .collect();
         if let Some(rest) = self
@@ -47,8 +49,8 @@ impl<'a> StartsByCluster<'a> {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let entries = self.0.iter();
-        entries
+        self.0
+            .iter()
             .map(|(cluster, processes)| json!({ "cluster": cluster, "processes": processes }))
             .collect()
     }

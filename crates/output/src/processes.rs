@@ -48,8 +48,9 @@ impl<'p> ProcessTableWriter<'p> {
     /// # Errors
     /// A write failed.
     pub fn finish(self) -> Result<Draft, Error> {
-        let written = self.lines.finish();
-        written.map_err(|error| self.temporary_file.write_error(&error))?;
+        self.lines
+            .finish()
+            .map_err(|error| self.temporary_file.write_error(&error))?;
         Ok(self.temporary_file)
     }
 }

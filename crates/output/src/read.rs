@@ -198,11 +198,12 @@ impl Run {
         let calls = parse_json_lines(&text, &name)?;
         let (text, name) = read("migrations.csv")?;
         let migrations = parse_csv_rows(&text, &name)?;
-        let run = Self::combine_tables(registry, manifest, supersteps, calls, migrations);
-        run.map_err(|(file, what)| {
-            let file = folder.join(file).display().to_string();
-            damaged_file_error(what).source(file).into()
-        })
+        Self::combine_tables(registry, manifest, supersteps, calls, migrations).map_err(
+            |(file, what)| {
+                let file = folder.join(file).display().to_string();
+                damaged_file_error(what).source(file).into()
+            },
+        )
     }
 
     /// Checks that the input files of the recorded run have not changed: compares their checksums with the files that
@@ -217,8 +218,7 @@ impl Run {
             !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
         };
         files.find(has_changed).map_or(Ok(()), |file| {
-            let message = format!("`{}` has changed since the run", file.source);
-            Err(Problem::new(message).hint(
+            Err(Problem::new(format!("`{}` has changed since the run", file.source)).hint(
                 "restore this file as it was, or run the experiment again: the recorded run cannot be repeated with another file",
             ))
         })
@@ -230,10 +230,9 @@ impl Run {
     /// # Errors
     /// None, unless the data in the format of the files cannot be read.
     pub fn from_results(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
-        let manifest = manifest(experiment, results).to_string();
         Self::combine_tables(
             &experiment.registry,
-            Self::parse_manifest(&manifest, "run.json")?,
+            Self::parse_manifest(&manifest(experiment, results).to_string(), "run.json")?,
             records::superstep_rows(results).collect(),
             records::recorded_calls(experiment, results).collect(),
             records::migration_rows(experiment, results).collect(),
@@ -253,7 +252,8 @@ impl Run {
                 .at_line_column(error.line(), error.column())
         };
         let value: Value = serde_json::from_str(text).map_err(broken)?;
-        let (schema, version) = (value["schema"].as_str(), value["version"].as_str());
+        let schema = value["schema"].as_str();
+        let version = value["version"].as_str();
         let is_read = version.is_some_and(|version| version.starts_with("0."));
         if schema != Some(SCHEMA) || !is_read {
             let problem = Problem::new(format!(
@@ -279,14 +279,16 @@ impl Run {
         let mut scenarios = manifest.summary.scenarios;
         let order: Vec<Scenario> = scenarios.iter().map(|run| run.scenario).collect();
         let find = |file, scenario: Scenario| {
-            let found = order.iter().position(|known| *known == scenario);
-            found.ok_or_else(|| {
-                let name = scenario.name();
-                (
-                    file,
-                    format!("the file has scenario {name}, which was not run"),
-                )
-            })
+            order
+                .iter()
+                .position(|known| *known == scenario)
+                .ok_or_else(|| {
+                    let name = scenario.name();
+                    (
+                        file,
+                        format!("the file has scenario {name}, which was not run"),
+                    )
+                })
         };
         for row in supersteps {
             let at = find("supersteps.csv", row.scenario)?;
@@ -304,10 +306,14 @@ impl Run {
             run.makespan_difference = run.read_makespan_difference()?;
             run.check_rows(manifest.processes)?;
         }
-        let policy = manifest.experiment["policy"]["name"].as_str();
-        let policy = policy.and_then(|name| registry.policies().find(name).ok());
-        let static_starts = manifest.summary.static_starts.iter();
-        let static_starts = static_starts.map(StaticStartRecord::to_static_start);
+        let policy = manifest.experiment["policy"]["name"]
+            .as_str()
+            .and_then(|name| registry.policies().find(name).ok());
+        let static_starts = manifest
+            .summary
+            .static_starts
+            .iter()
+            .map(StaticStartRecord::to_static_start);
         Ok(Self {
             application_title: application_title(registry, &manifest.experiment["workload"]),
             narrator: policy.map_or(&PlainNarrator, |entry| entry.narrator()),
@@ -328,17 +334,17 @@ impl ScenarioRecords {
     /// Relative overhead: the makespan of this scenario minus the makespan of scenario i (application only), as a fraction of the
     /// makespan of scenario i. `None` if scenario i was not run, and for scenario i itself.
     pub(super) fn relative_overhead(&self) -> Option<f64> {
-        let gain = self.gain_percent.map(|gain| 0.0 - gain);
         self.overhead_percent
-            .or(gain)
+            .or(self.gain_percent.map(|gain| 0.0 - gain))
             .map(|percent| percent / 100.0)
     }
 
     /// Lists the migrations that took place after superstep `superstep` because the rescheduling call after this superstep
     /// decided them.
     pub(super) fn policy_moves_after(&self, superstep: u64) -> impl Iterator<Item = &MigrationRow> {
-        let moves = self.migrations.iter();
-        moves.filter(move |moved| moved.superstep == superstep && moved.cause == "policy")
+        self.migrations
+            .iter()
+            .filter(move |moved| moved.superstep == superstep && moved.cause == "policy")
     }
 
     fn read_makespan_difference(&self) -> Result<Option<MakespanDifference>, Damage> {
@@ -346,8 +352,7 @@ impl ScenarioRecords {
             return Ok(None);
         };
         let seconds = |key: String| {
-            let value = fields.get(&key).and_then(Value::as_f64);
-            value.ok_or_else(|| {
+            fields.get(&key).and_then(Value::as_f64).ok_or_else(|| {
                 let scenario = self.scenario.name();
                 let text = format!(
                     "the ledger (parts of the makespan) of scenario {scenario} has no `{key}`"
@@ -355,8 +360,9 @@ impl ScenarioRecords {
                 ("run.json", text)
             })
         };
-        let term = |term: MakespanTerm| Ok((term, seconds(format!("{}_s", term.key()))?));
-        let terms = MakespanTerm::ALL.into_iter().map(term);
+        let terms = MakespanTerm::ALL
+            .into_iter()
+            .map(|term| Ok((term, seconds(format!("{}_s", term.key()))?)));
         Ok(Some(MakespanDifference {
             seconds_by_term: terms.collect::<Result<_, _>>()?,
             sum_s: seconds("difference_s".to_owned())?,
@@ -445,8 +451,10 @@ pub(super) fn damaged_file_error(what: impl Display) -> Problem {
 }
 
 pub(super) fn damaged_line_error(what: impl Display, file: &str, line: usize) -> Error {
-    let problem = damaged_file_error(what).source(file);
-    problem.at_line_column(line, 1).into()
+    damaged_file_error(what)
+        .source(file)
+        .at_line_column(line, 1)
+        .into()
 }
 
 pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
@@ -456,16 +464,18 @@ pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Res
             .into());
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader.deserialize().collect::<Result<_, _>>();
-    rows.map_err(|error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        let line = usize::try_from(line).unwrap_or(usize::MAX);
-        let what = match error.kind() {
-            csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
-            _ => error.to_string(),
-        };
-        damaged_line_error(what, name, line)
-    })
+    reader
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .map_err(|error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            let line = usize::try_from(line).unwrap_or(usize::MAX);
+            let what = match error.kind() {
+                csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+                _ => error.to_string(),
+            };
+            damaged_line_error(what, name, line)
+        })
 }
 
 fn parse_json_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {

@@ -10,7 +10,7 @@ use super::{
     traffic,
 };
 use migsim_base::units::{HostId, ProcessId, Seconds};
-use migsim_bsp::{CallRecord, MigrationRecord, Scenario};
+use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_policies::{
     Candidate,
@@ -64,7 +64,7 @@ pub(super) fn migration_rows(
     results: &Results,
 ) -> impl Iterator<Item = MigrationRow> {
     results.scenario_runs.iter().flat_map(|run| {
-        let row = |moved: &MigrationRecord| {
+        run.outcome.migrations.iter().map(|moved| {
             let [from, to] = [moved.from, moved.to].map(|host| location(experiment, host));
             MigrationRow {
                 scenario: run.scenario,
@@ -79,8 +79,7 @@ pub(super) fn migration_rows(
                 end_s: moved.end.get(),
                 cause: moved.cause.name().to_owned(),
             }
-        };
-        run.outcome.migrations.iter().map(row)
+        })
     })
 }
 
@@ -101,8 +100,9 @@ fn recorded_call(
 ) -> RecordedCall {
     let call = &run.outcome.calls[index];
     let candidates = || call.decision.candidates.iter();
-    let gains = candidates().filter(|candidate| candidate.accepted);
-    let gains = gains.filter_map(|candidate| Some(candidate.stay?.get() - candidate.go?.get()));
+    let gains = candidates()
+        .filter(|candidate| candidate.accepted)
+        .filter_map(|candidate| Some(candidate.stay?.get() - candidate.go?.get()));
     let gain_on_i = results.gain_until_next_call(run, index);
     RecordedCall {
         scenario: run.scenario,
@@ -144,17 +144,21 @@ fn recorded_candidate(experiment: &Experiment, candidate: &Candidate) -> Recorde
 
 /// Lists the migrations that a rescheduling call decided.
 pub(super) fn decided_moves(experiment: &Experiment, call: &CallRecord) -> Vec<RecordedMigration> {
-    let moves = call.decision.migrations.iter().zip(&call.migration_origins);
-    let decided = moves.map(|(wanted, &origin)| {
-        let [from, to] = [origin, wanted.to].map(|host| location(experiment, host));
-        RecordedMigration {
-            process: process_number(wanted.process),
-            from_cluster: from.cluster,
-            to_cluster: to.cluster,
-            from_host: from.host,
-            to_host: to.host,
-        }
-    });
+    let decided = call
+        .decision
+        .migrations
+        .iter()
+        .zip(&call.migration_origins)
+        .map(|(wanted, &origin)| {
+            let [from, to] = [origin, wanted.to].map(|host| location(experiment, host));
+            RecordedMigration {
+                process: process_number(wanted.process),
+                from_cluster: from.cluster,
+                to_cluster: to.cluster,
+                from_host: from.host,
+                to_host: to.host,
+            }
+        });
     decided.collect()
 }
 

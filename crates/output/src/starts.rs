@@ -68,14 +68,11 @@ pub(super) fn fastest_start_sentence(
         );
     }
     let (verb, joined) = compare_makespans(iii, best.makespan_s);
-    let time = format!("{} s", format_seconds(best.makespan_s));
     Some(format!(
-        "Scenario iii {} {} the application without moves after {} (`--mapping {}`, makespan {}), the fastest of the built-in initial placements.",
-        verb,
-        joined,
+        "Scenario iii {verb} {joined} the application without moves after {} (`--mapping {}`, makespan {} s), the fastest of the built-in initial placements.",
         best.placement_description(),
         best.rule_name(),
-        time
+        format_seconds(best.makespan_s)
     ))
 }
 

@@ -21,8 +21,10 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
 }
 
 fn summary_without_version(experiment: &Experiment, results: &Results) -> Value {
-    let runs = results.scenario_runs.iter();
-    let scenarios = runs.map(|run| summarise_scenario(experiment, results, run));
+    let scenarios = results
+        .scenario_runs
+        .iter()
+        .map(|run| summarise_scenario(experiment, results, run));
     let mut summary = json!({
         "placed": StartsByCluster::from_experiment(experiment).to_json(),
         "basis": experiment.built_in_basis.describe(),
@@ -30,8 +32,9 @@ fn summary_without_version(experiment: &Experiment, results: &Results) -> Value 
         "simulator": simulator_work_json(experiment, results),
         "scenarios": scenarios.collect::<Vec<_>>(),
     });
-    let iii = results.get(Scenario::Iii);
-    let iii = iii.map(|run| run.outcome.makespan.get());
+    let iii = results
+        .get(Scenario::Iii)
+        .map(|run| run.outcome.makespan.get());
     let starts = &results.static_placement_makespans;
     if let Some((all, best)) = starts::static_starts_json(starts, iii) {
         summary["static_starts"] = all;
@@ -82,7 +85,9 @@ pub(super) fn manifest_with_file_names(
 /// Returns the number and the total size of the messages of the application as JSON; they are equal in all scenarios. The
 /// messages of barriers, rescheduling calls and migrations are not included.
 fn application_messages_json(results: &Results) -> Value {
-    let sent = (results.scenario_runs.first())
+    let sent = results
+        .scenario_runs
+        .first()
         .map_or_else(SentMessages::default, |run| run.outcome.sent_messages);
     json!({ "messages": sent.message_count, "bytes": sent.total_bytes })
 }
@@ -147,10 +152,10 @@ fn summarise_scenario(experiment: &Experiment, results: &Results, run: &Scenario
 /// in any programming language.
 fn ledger_to_json(ledger: &MakespanLedger) -> Value {
     let name = |term: MakespanTerm| term.key().to_owned();
-    let terms = ledger
+    let mut fields: Map<String, Value> = ledger
         .terms_in_seconds()
-        .map(|(term, seconds)| (format!("{}_s", name(term)), seconds.into()));
-    let mut fields: Map<String, Value> = terms.collect();
+        .map(|(term, seconds)| (format!("{}_s", name(term)), seconds.into()))
+        .collect();
     let ticks = MakespanTerm::ALL.into_iter().zip(ledger.term_ticks);
     let mut ticks: Map<String, Value> = ticks
         .map(|(term, ticks)| (name(term), ticks.into()))

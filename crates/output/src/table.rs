@@ -77,8 +77,9 @@ fn add_remarks_below_scenarios(experiment: &Experiment, results: &Results, sheet
         iii.map(|outcome| outcome.makespan.get()),
     );
     let returned = iii.and_then(|outcome| {
-        let moves = outcome.migrations.iter();
-        let moves = moves
+        let moves = outcome
+            .migrations
+            .iter()
             .filter(|one| one.cause == MigrationCause::Policy)
             .count();
         moves_back_line(outcome.direct_return_count(), moves)
@@ -134,8 +135,9 @@ pub(super) fn format_experiment_heading(
     platform: &str,
 ) -> String {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    let library = settings["library"].as_str();
-    let library = library.map_or_else(String::new, |name| format!(", library {name}"));
+    let library = settings["library"]
+        .as_str()
+        .map_or_else(String::new, |name| format!(", library {name}"));
     format!(
         "{application}, {}, {} on {platform}; policy {}, network model {}{library}",
         format_count(processes, "process"),
@@ -193,8 +195,8 @@ fn gain_or_overhead_cell(results: &Results, run: &ScenarioRun) -> Cell {
         TAKES => format!("{word} {amount}"),
         _ => format!("{word:<8} {amount:>6}"),
     };
-    let cell = Cell::from_value_and_text(100.0 * relative_overhead, shown);
-    cell.with_rating(match relative_overhead {
+    Cell::from_value_and_text(100.0 * relative_overhead, shown).with_rating(match relative_overhead
+    {
         _ if run.scenario != Scenario::Iii => ValueRating::Plain,
         ..0.0 => ValueRating::Good,
         0.0 => ValueRating::Plain,
@@ -407,12 +409,14 @@ pub(super) fn group_moves_by_clusters(
 
 /// Formats a sorted list of processes as text, with ranges for consecutive processes: `p23-p36, p40`.
 pub(super) fn format_process_ranges(processes: &[u64]) -> String {
-    let ranges = processes.chunk_by(|one, next| one + 1 == *next);
-    let shown = ranges.map(|range| match range {
-        [only] => format!("p{only}"),
-        _ => format!("p{}-p{}", range[0], range[range.len() - 1]),
-    });
-    shown.collect::<Vec<_>>().join(", ")
+    processes
+        .chunk_by(|one, next| one + 1 == *next)
+        .map(|range| match range {
+            [only] => format!("p{only}"),
+            _ => format!("p{}-p{}", range[0], range[range.len() - 1]),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]

@@ -218,7 +218,10 @@ impl Table {
         if !self.title.is_empty() {
             put!(text, "{heading}{}{heading:#}\n", self.title);
         }
-        let widths: Vec<usize> = (self.columns.iter().enumerate())
+        let widths: Vec<usize> = self
+            .columns
+            .iter()
+            .enumerate()
             .map(|(at, column)| {
                 let cells = self
                     .rows
@@ -247,8 +250,10 @@ impl Table {
             line
         };
         if self.has_headings {
-            let headings = self.columns.iter();
-            let mut headings = headings.map(|column| (column.heading.as_str(), heading));
+            let mut headings = self
+                .columns
+                .iter()
+                .map(|column| (column.heading.as_str(), heading));
             put!(text, "{}\n", line(&mut headings));
         }
         for row in &self.rows {
@@ -312,8 +317,11 @@ impl Table {
         }
         html.push_str("</tr></thead>\n<tbody>\n");
         for row in &self.rows {
-            let cells = row.iter().zip(&self.columns);
-            let cells: String = cells.map(|(cell, column)| cell.to_html(column)).collect();
+            let cells: String = row
+                .iter()
+                .zip(&self.columns)
+                .map(|(cell, column)| cell.to_html(column))
+                .collect();
             put!(html, "<tr>{cells}</tr>\n");
         }
         html.push_str("</tbody>\n</table></div>\n");
@@ -329,14 +337,12 @@ impl Table {
             other => other.to_string(),
         };
         let head = out.write_record(self.columns.iter().map(|column| column.name_for_programs));
-        let rows = self
-            .rows
+        self.rows
             .iter()
-            .map(|row| row.iter().map(|cell| plain(&cell.value_for_programs)));
-        let written = rows.fold(head, |done, row| done.and_then(|()| out.write_record(row)));
-        written.expect("memory can be written to");
-        let bytes = out.into_inner().expect("memory can be written to");
-        String::from_utf8(bytes).expect("it was text")
+            .map(|row| row.iter().map(|cell| plain(&cell.value_for_programs)))
+            .fold(head, |done, row| done.and_then(|()| out.write_record(row)))
+            .expect("memory can be written to");
+        String::from_utf8(out.into_inner().expect("memory can be written to")).expect("it was text")
     }
 
     fn to_json(&self) -> Value {
@@ -345,11 +351,13 @@ impl Table {
                 .iter()
                 .map(|column| column.name_for_programs.to_owned())
         };
-        let object = |row: &Vec<Cell>| {
-            let values = row.iter().map(|cell| cell.value_for_programs.clone());
-            Value::Object(keys().zip(values).collect())
-        };
-        self.rows.iter().map(object).collect()
+        self.rows
+            .iter()
+            .map(|row| {
+                let values = row.iter().map(|cell| cell.value_for_programs.clone());
+                Value::Object(keys().zip(values).collect())
+            })
+            .collect()
     }
 }
 
@@ -416,8 +424,7 @@ impl Sheet {
         let html = self.lines_and_tables.iter().map(|part| match part {
             SheetPart::Line(line) if line.trim().is_empty() => String::new(),
             SheetPart::Line(line) => {
-                let plain = without_colours(line);
-                format!("<p>{}</p>\n", sentence_html(plain.trim()))
+                format!("<p>{}</p>\n", sentence_html(without_colours(line).trim()))
             }
             SheetPart::Table(table) => table.to_html(shown),
             SheetPart::TableForPrograms(_) => String::new(),

@@ -95,8 +95,10 @@ pub(super) fn supersteps_per_group(supersteps: usize) -> usize {
 }
 
 pub(super) fn compute_link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
-    let runs = results.scenario_runs.iter();
-    runs.flat_map(|run| traffic_of_scenario(experiment, run))
+    results
+        .scenario_runs
+        .iter()
+        .flat_map(|run| traffic_of_scenario(experiment, run))
         .collect()
 }
 
@@ -110,7 +112,8 @@ fn traffic_of_scenario(experiment: &Experiment, run: &ScenarioRun) -> Vec<LinkTr
     let mut migrations = migrations.into_iter().peekable();
     let mut placement = experiment.placement.clone();
     let mut plan = Plan::default();
-    let (mut own, mut group) = (TrafficSums::default(), TrafficSums::default());
+    let mut own = TrafficSums::default();
+    let mut group = TrafficSums::default();
     let mut rows = Vec::new();
     for superstep in 0..supersteps {
         let repeats = superstep > 0 && experiment.workload.repeats(superstep);

@@ -81,10 +81,11 @@ impl Assembly {
             ..
         } = &mut self.platform;
         let cluster = ClusterId::from_index(clusters.len());
-        let medium = (parts.shared_medium).map(|(name, link)| link.append_to(links, name));
+        let medium = parts
+            .shared_medium
+            .map(|(name, link)| link.append_to(links, name));
         self.media.push(medium);
-        let counts = parts.groups.iter().map(|group| group.count as usize);
-        let count = counts.sum();
+        let count = parts.groups.iter().map(|group| group.count as usize).sum();
         hosts.reserve(count);
         self.access_links.reserve(count);
         let first = HostId::from_index(hosts.len()).0;
@@ -92,8 +93,10 @@ impl Assembly {
             for _ in 0..group.count {
                 let index = hosts.len() - first as usize;
                 let name = |suffix| host_or_link_name(&parts.name, index, suffix);
-                let access =
-                    (group.access_link.as_ref()).map(|link| link.append_to(links, name("-link")));
+                let access = group
+                    .access_link
+                    .as_ref()
+                    .map(|link| link.append_to(links, name("-link")));
                 self.access_links.push(access);
                 hosts.push(Host {
                     name: name(""),

@@ -49,8 +49,8 @@ impl Platform {
             }
             Routes::Zoned { .. } => {
                 let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
-                let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
-                pairs
+                clusters()
+                    .flat_map(|a| clusters().map(move |b| (a, b)))
                     .filter(|(a, b)| a != b)
                     .filter_map(|(a, b)| self.rate_limiting_links(a, b))
                     .flatten()
@@ -78,8 +78,10 @@ impl Platform {
                     ..
                 } => {
                     let path = &cluster_paths[index * (self.clusters.len() + 1)];
-                    let links = path.iter().flat_map(|path| path.links(path_links));
-                    links.copied().for_each(&mut add);
+                    path.iter()
+                        .flat_map(|path| path.links(path_links))
+                        .copied()
+                        .for_each(&mut add);
                 }
                 Routes::ComputedClusterPaths { router_paths, .. } => {
                     router_paths
@@ -100,7 +102,8 @@ impl Platform {
     /// host.
     fn routes_between_end_hosts(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
         let hosts = &self.clusters[cluster.index()].hosts;
-        let (first, last) = (HostId(hosts.start), HostId(hosts.end - 1));
+        let first = HostId(hosts.start);
+        let last = HostId(hosts.end - 1);
         if first == last {
             return [None, None];
         }
@@ -110,8 +113,9 @@ impl Platform {
     /// Returns the links that limit the rate of flows on the route between the first hosts of two clusters; `None` if there is no
     /// route. Links that only have a latency, and the access link of a cluster of one host, are left out.
     fn rate_limiting_links(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
-        let route = self.route(self.manager_host(a), self.manager_host(b))?;
-        let mut links: Vec<LinkId> = (route.links())
+        let mut links: Vec<LinkId> = self
+            .route(self.manager_host(a), self.manager_host(b))?
+            .links()
             .filter(|link| !self.links[link.index()].only_adds_latency())
             .collect();
         let is_alone = |cluster| {

@@ -120,11 +120,12 @@ impl Iterator for Capacity {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let dates = self
+        let date = self
             .factors
             .iter()
-            .filter_map(|part| part.next_time_and_value);
-        let date = dates.map(|step| step.0).reduce(f64::min)?;
+            .filter_map(|part| part.next_time_and_value)
+            .map(|step| step.0)
+            .reduce(f64::min)?;
         let mut capacity = if self.is_sum { 0.0 } else { 1.0 };
         for part in &mut self.factors {
             if let Some((_, value)) = part.next_time_and_value.filter(|step| step.0 <= date) {

@@ -46,8 +46,11 @@ pub(super) fn expand_copies(
         let groups = cluster.groups.as_ref().map_or(1, Vec::len).max(1) as u64;
         ("clusters", index, cluster.copies, groups, &cluster.name)
     });
-    let links = file.links.iter().enumerate();
-    let links = links.map(|(index, link)| ("links", index, link.copies, 1, &link.name));
+    let links = file
+        .links
+        .iter()
+        .enumerate()
+        .map(|(index, link)| ("links", index, link.copies, 1, &link.name));
     let mut left = MAX_COPIES;
     let mut problems = Vec::new();
     for (list, index, copies, groups, name) in clusters.chain(links) {

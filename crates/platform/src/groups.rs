@@ -49,12 +49,9 @@ impl FromStr for HostGrouping {
                 Err(problem.hint("write a whole number, such as `level=1`, with which each zone directly inside the outermost zone becomes a cluster").into())
             }
             _ if text.contains(['.', '/']) => Ok(Self::File(text.to_owned())),
-            _ => {
-                let problem = Problem::unknown_name("rule for clusters", text);
-                Err(problem
-                    .with_known_names("rules", ["zone", "level=N", "name", "FILE.csv"])
-                    .into())
-            }
+            _ => Err(Problem::unknown_name("rule for clusters", text)
+                .with_known_names("rules", ["zone", "level=N", "name", "FILE.csv"])
+                .into()),
         }
     }
 }
@@ -74,12 +71,10 @@ impl HostGrouping {
     /// The platform has no zones, or the table does not assign each host to exactly one cluster.
     pub fn apply_to(&self, platform: &mut Platform) -> Result<(), Error> {
         if platform.zones().is_none() {
-            let message = format!(
+            return Err(Problem::new(format!(
                 "the hosts of the platform `{}` cannot be grouped into other clusters, since its file defines the clusters",
                 platform.name
-            );
-            let problem = Problem::new(message);
-            return Err(problem
+            ))
                 .hint("leave out `--clusters`, which is only for platforms of SimGrid zones")
                 .into());
         }
@@ -89,7 +84,7 @@ impl HostGrouping {
                 let text = read_text(file)?;
                 let names = read_cluster_names(&text, platform).map_err(|problems| {
                     let kind = FileKind::ClusterTable;
-                    table_error(problems, &text, file, (kind, "a table of hosts and their clusters"))
+                    table_error(problems, &text, file, kind, "a table of hosts and their clusters")
                         .with_default_hint(
                             "begin the file with this heading, and write in each further line a host and the name of its cluster: `node-0,west`",
                         )
@@ -102,7 +97,10 @@ impl HostGrouping {
 }
 
 fn read_cluster_names(text: &str, platform: &Platform) -> Result<Vec<String>, Vec<Problem>> {
-    let ids: BTreeMap<&str, usize> = (platform.hosts.iter().zip(0..))
+    let ids: BTreeMap<&str, usize> = platform
+        .hosts
+        .iter()
+        .zip(0..)
         .map(|(host, index)| (&*host.name, index))
         .collect();
     let mut clusters: Vec<Option<String>> = vec![None; platform.hosts.len()];
@@ -224,8 +222,12 @@ fn position_of_host_number(name: &str, differs: &[bool]) -> Option<Range<usize>>
     let domain = dots.find(|&at| starts_domain(at)).unwrap_or(name.len());
     let numbers = numbers_in_name(name);
     let number_before = |end: usize| numbers.iter().find(|number| number.end == end);
-    let different =
-        || (numbers.iter().zip(differs)).filter_map(|(at, differs)| differs.then_some(at));
+    let different = || {
+        numbers
+            .iter()
+            .zip(differs)
+            .filter_map(|(at, differs)| differs.then_some(at))
+    };
     number_before(name.len())
         .or_else(|| number_before(domain))
         .or_else(|| different().rfind(|number| number.start < domain))
@@ -247,7 +249,8 @@ fn names_without_host_numbers(hosts: &[Host]) -> Vec<String> {
     let mut families: BTreeMap<String, (&str, Vec<bool>)> = BTreeMap::new();
     for Host { name, .. } in hosts {
         let numbers = numbers_in_name(name);
-        let (first, differs) = (families.entry(name_with_zeros(name)))
+        let (first, differs) = families
+            .entry(name_with_zeros(name))
             .or_insert_with(|| (name, vec![false; numbers.len()]));
         let pairs = numbers_in_name(first).into_iter().zip(numbers);
         for (differs, (a, b)) in differs.iter_mut().zip(pairs) {
@@ -256,8 +259,8 @@ fn names_without_host_numbers(hosts: &[Host]) -> Vec<String> {
     }
     let is_separator = |c: char| c.is_whitespace() || "-_.:".contains(c);
     let parts = hosts.iter().map(|Host { name, .. }| {
-        let number = position_of_host_number(name, &families[&name_with_zeros(name)].1);
-        let number = number.unwrap_or(name.len()..name.len());
+        let number = position_of_host_number(name, &families[&name_with_zeros(name)].1)
+            .unwrap_or(name.len()..name.len());
         (
             name[..number.start].trim_end_matches(is_separator),
             &name[number.end..],

@@ -299,7 +299,8 @@ impl Platform {
     /// model.
     pub fn has_loopback_route(&self, host: HostId) -> bool {
         self.shared_loopback(host).is_some()
-            || (self.zones())
+            || self
+                .zones()
                 .is_some_and(|(zones, points)| zones.has_loopback_route(points[host.index()]))
     }
 
@@ -398,14 +399,11 @@ impl Platform {
             Routes::ComputedClusterPaths {
                 access_links,
                 router_paths,
-            } => {
-                let links = router_paths.cluster_path(a, b)?;
-                (
-                    access_links,
-                    Cow::Owned(links),
-                    router_paths.pair_latency(a, b),
-                )
-            }
+            } => (
+                access_links,
+                Cow::Owned(router_paths.cluster_path(a, b)?),
+                router_paths.pair_latency(a, b),
+            ),
         };
         Some(Route {
             first_link: access_links[from.index()],
@@ -438,7 +436,8 @@ impl Platform {
         match (access[a.index()], access[b.index()]) {
             (None, None) => true,
             (Some(a), Some(b)) => {
-                let (a, b) = (&self.links[a.index()], &self.links[b.index()]);
+                let a = &self.links[a.index()];
+                let b = &self.links[b.index()];
                 let is_plain = |link: &Link| !link.is_shared && !link.varies_over_time();
                 let capacities = (a.bandwidth, a.latency) == (b.bandwidth, b.latency);
                 is_plain(a) && is_plain(b) && capacities
@@ -457,8 +456,7 @@ impl Platform {
     /// link.
     pub fn first_direction_of_link(&self, link: LinkId) -> LinkId {
         let before = link.index().checked_sub(1);
-        let is_second = before.is_some_and(|before| self.links[before].is_duplex);
-        LinkId(link.0 - u32::from(is_second))
+        LinkId(link.0 - u32::from(before.is_some_and(|before| self.links[before].is_duplex)))
     }
 
     /// Returns the nominal one-way latency of a route from host to host.
@@ -521,13 +519,14 @@ impl Platform {
         };
         let mut known = BTreeMap::new();
         let mut next = 0;
-        let number = |cluster: usize| {
-            let new = next;
-            let number = kind(cluster).map_or(new, |kind| *known.entry(kind).or_insert(new));
-            next += usize::from(number == new);
-            number
-        };
-        clusters.map(number).collect()
+        clusters
+            .map(|cluster| {
+                let new = next;
+                let number = kind(cluster).map_or(new, |kind| *known.entry(kind).or_insert(new));
+                next += usize::from(number == new);
+                number
+            })
+            .collect()
     }
 
     /// Returns the first fault of the background loads, in the steps that were read so far.

@@ -161,7 +161,8 @@ impl ProfileSteps {
         let begin = self.repetition * count + self.index_in_repetition;
         let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
         // All changes before `due` are due; a change `far` after it is not.
-        let (mut due, mut far) = (begin, 1);
+        let mut due = begin;
+        let mut far = 1;
         while is_due(due + far - 1) {
             (due, far) = (due + far, 2 * far);
         }

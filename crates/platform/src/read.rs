@@ -61,7 +61,8 @@ pub(super) fn from_json_within_limits(
 }
 
 fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let mut file: PlatformFile = (document.deserialize())
+    let mut file: PlatformFile = document
+        .deserialize()
         .map_err(|error: Error| error.map_problems(add_network_synonym_hint))?;
     let sources = copies::expand_copies(document, &mut file)?;
     let mut loader = PlatformLoader::new(document, &file, &sources);
@@ -71,7 +72,10 @@ fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<Load
     loader.check_size_limits(limits);
     loader.check_profiles();
     loader.check_origins();
-    let clusters = (file.clusters.iter().enumerate())
+    let clusters = file
+        .clusters
+        .iter()
+        .enumerate()
         .map(|(index, cluster)| loader.describe_cluster(index, cluster))
         .collect();
     let between = loader.links_between_routers();
@@ -151,7 +155,10 @@ impl<'a> PlatformLoader<'a> {
             loader.add_router(router);
         }
         if file.routers.is_none() {
-            for router in (file.clusters.iter().filter_map(|c| c.router.as_deref()))
+            for router in file
+                .clusters
+                .iter()
+                .filter_map(|c| c.router.as_deref())
                 .chain(file.links.iter().flat_map(|l| [&*l.from, &*l.to]))
             {
                 loader.add_router(router);
@@ -202,8 +209,9 @@ impl<'a> PlatformLoader<'a> {
         name: &str,
         known: fn(&Self) -> Vec<&str>,
     ) {
-        let problem = self.problem_at_key(key, format!("unknown {what} `{name}`"));
-        let problem = problem.with_unknown_name(what, name);
+        let problem = self
+            .problem_at_key(key, format!("unknown {what} `{name}`"))
+            .with_unknown_name(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
         self.record_problem_once(if is_printed {
             problem.with_known_names(&format!("{what}s"), known(self))
@@ -387,8 +395,8 @@ impl<'a> PlatformLoader<'a> {
                 bandwidth_profile: link.bandwidth_profile.clone(),
                 latency_profile: link.latency_profile.clone(),
             };
-            let parts = self.read_link(&format!("links[{index}]"), &values, true);
-            parts.append_to(&mut links, link.name.clone());
+            self.read_link(&format!("links[{index}]"), &values, true)
+                .append_to(&mut links, link.name.clone());
         }
         links
     }

@@ -18,8 +18,10 @@ use migsim_base::{memory::Limits, units::ClusterId};
 /// as missing.
 fn host_groups(cluster: &ClusterEntry) -> Vec<(String, GroupEntry)> {
     if let Some(groups) = &cluster.groups {
-        let groups = groups.iter().cloned().enumerate();
         return groups
+            .iter()
+            .cloned()
+            .enumerate()
             .map(|(index, group)| (format!("groups[{index}]."), group))
             .collect();
     }
@@ -96,22 +98,23 @@ impl PlatformLoader<'_> {
     /// allocated.
     pub(super) fn check_size_limits(&mut self, limits: Limits) {
         let file = self.file;
-        let (mut hosts, mut bytes) = (0_u64, estimated_bytes_of_paths(file.clusters.len()));
+        let mut hosts = 0_u64;
+        let mut bytes = estimated_bytes_of_paths(file.clusters.len());
         let mut largest = (0, String::new());
         for (index, cluster) in file.clusters.iter().enumerate() {
             for (prefix, group) in &host_groups(cluster) {
                 self.check_host_group(index, cluster, prefix, group);
                 let (_, link) = link_of_group(cluster, prefix, group);
-                let profiles = [
+                let steps = [
                     &group.speed_profile,
                     &link.bandwidth_profile,
                     &link.latency_profile,
-                ];
-                let profiles = profiles.into_iter().flatten();
-                let steps = profiles
-                    .filter_map(|name| file.profiles.get(name))
-                    .map(|profile| profile.steps.len())
-                    .sum();
+                ]
+                .into_iter()
+                .flatten()
+                .filter_map(|name| file.profiles.get(name))
+                .map(|profile| profile.steps.len())
+                .sum();
                 let access = match cluster.network {
                     NetworkKind::SharedMedium => 0,
                     _ => 1 + u64::from(link.duplex),

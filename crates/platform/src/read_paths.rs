@@ -51,8 +51,9 @@ impl PlatformLoader<'_> {
             }
         }
         for (pair, links) in given.clone() {
-            let reversed = || self.reversed_route(&links);
-            given.entry((pair.1, pair.0)).or_insert_with(reversed);
+            given
+                .entry((pair.1, pair.0))
+                .or_insert_with(|| self.reversed_route(&links));
         }
         given
     }
@@ -174,8 +175,9 @@ impl PlatformLoader<'_> {
                 .map(|name| self.router_indices[&**name]),
             medium: *medium,
         };
-        let latencies = latencies.iter();
-        let latencies = latencies.map(|(&pair, &(_, latency))| (pair, latency));
+        let latencies = latencies
+            .iter()
+            .map(|(&pair, &(_, latency))| (pair, latency));
         RouterPaths::new(
             clusters.map(site).collect(),
             graph,
@@ -195,7 +197,8 @@ impl PlatformLoader<'_> {
             };
             let [from, to] = [a, b].map(|cluster| &clusters[cluster]);
             let is_alone = |cluster: &&&ClusterEntry| cluster.router.is_none();
-            let (from_name, to_name) = (&from.name, &to.name);
+            let from_name = &from.name;
+            let to_name = &to.name;
             let hint = match [from, to].iter().find(is_alone) {
                 Some(cluster) => format!(
                     "give cluster `{}` a `router`, or list under `routes` a route between the two clusters",
@@ -237,12 +240,14 @@ impl PlatformLoader<'_> {
                 continue;
             };
             // Every host of one cluster with one of the other cluster, in both directions.
-            let ends = hosts(a)
+            let mut routes = hosts(a)
                 .map(|from| (from, last))
-                .chain(hosts(b).map(|to| (first, to)));
-            let mut routes = ends.filter_map(|(from, to)| platform.route(from, to));
+                .chain(hosts(b).map(|to| (first, to)))
+                .filter_map(|(from, to)| platform.route(from, to));
             let varying = routes.find_map(|route| {
-                (route.links().map(|link| &platform.links[link.index()]))
+                route
+                    .links()
+                    .map(|link| &platform.links[link.index()])
                     .find(|link| link.latency_profile.is_some())
             });
             if let Some(link) = varying {

@@ -56,8 +56,7 @@ impl PlatformLoader<'_> {
         let file = self.file;
         for (name, entry) in &file.profiles {
             if let Some((_, value)) = entry.steps.first() {
-                let guess = ProfileQuantity::guess_from_value(value);
-                self.read_profile(name, guess);
+                self.read_profile(name, ProfileQuantity::guess_from_value(value));
             } else {
                 self.report(
                     &format!("profiles.{name}.steps"),

@@ -119,17 +119,16 @@ impl RouterPaths {
         if let Some(links) = self.file_routes.get(&(a, b)) {
             return Some(links.clone());
         }
-        let (from, to) = (
-            self.cluster_attachments[a].router?,
-            self.cluster_attachments[b].router?,
-        );
+        let from = self.cluster_attachments[a].router?;
+        let to = self.cluster_attachments[b].router?;
         if let Some(forest) = &self.forest {
             return Some(forest.path_between(from, to));
         }
         // The path back is the reverse.
         let start = from.min(to);
-        let tree = self.shortest_path_trees[start].get_or_init(|| self.graph.shortest_paths(start));
-        tree.path(from.max(to), from > to)
+        self.shortest_path_trees[start]
+            .get_or_init(|| self.graph.shortest_paths(start))
+            .path(from.max(to), from > to)
     }
 
     /// Returns the latency of the whole route from host to host that the file states for a pair of clusters; `None` if the file
@@ -188,7 +187,8 @@ impl RouterPaths {
         if clusters > MAX_TABLE_CLUSTERS {
             return None;
         }
-        let (mut pairs, mut links) = (Vec::with_capacity(clusters * clusters), Vec::new());
+        let mut pairs = Vec::with_capacity(clusters * clusters);
+        let mut links = Vec::new();
         for (a, b) in self.cluster_pairs() {
             let start = LinkId::from_index(links.len()).0;
             let path = self.cluster_path(a, b).map(|path| links.extend(path));

@@ -61,7 +61,8 @@ pub(crate) fn table_error(
     problems: Vec<Problem>,
     text: &str,
     path: &str,
-    (kind, wanted): (FileKind, &str),
+    kind: FileKind,
+    wanted: &str,
 ) -> Error {
     if let Some(found) = FileKind::detect_from_text(text).filter(|found| *found != kind) {
         return found.wrong_kind_error(wanted, path).into();

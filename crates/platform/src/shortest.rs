@@ -192,8 +192,10 @@ impl Edge {
 impl RouterForest {
     /// Returns the links from one router to another router of the same component, in order.
     pub(super) fn path_between(&self, from: usize, to: usize) -> Vec<LinkId> {
-        let (mut up, mut down) = (Vec::new(), Vec::new());
-        let (mut a, mut b) = (from, to);
+        let mut up = Vec::new();
+        let mut down = Vec::new();
+        let mut a = from;
+        let mut b = to;
         while a != b {
             let is_up = self.depths[a] >= self.depths[b];
             let at = if is_up { &mut a } else { &mut b };

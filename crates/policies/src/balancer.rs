@@ -133,7 +133,8 @@ pub(super) fn decide_by_assignment(
 /// # Errors
 /// The assignment has too few or too many processes, or a core that does not exist.
 fn check_assignment(assignment: &Assignment, instance: &Instance<'_>) -> Result<(), Problem> {
-    let (found, wanted) = (assignment.assigned_hosts.len(), instance.process_count());
+    let found = assignment.assigned_hosts.len();
+    let wanted = instance.process_count();
     let cores = instance.host_count();
     let mut processes = assignment.assigned_hosts.iter().enumerate();
     let what = if found != wanted {
@@ -179,13 +180,15 @@ impl CoreNumbering {
     /// (round robin).
     fn cores_of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
         let mut residents = vec![0; platform.hosts.len()];
-        let core = |host: &HostId| {
-            let resident = &mut residents[host.index()];
-            let turn = *resident % platform.hosts[host.index()].cores as usize;
-            *resident += 1;
-            self.first_core_by_host[host.index()] + turn
-        };
-        placement.iter().map(core).collect()
+        placement
+            .iter()
+            .map(|host| {
+                let resident = &mut residents[host.index()];
+                let turn = *resident % platform.hosts[host.index()].cores as usize;
+                *resident += 1;
+                self.first_core_by_host[host.index()] + turn
+            })
+            .collect()
     }
 }
 
@@ -205,16 +208,16 @@ impl<'a> CoreRoutes<'a> {
 
 impl HostPaths for CoreRoutes<'_> {
     fn latency(&self, from: usize, to: usize) -> Seconds {
-        let latency = |route: &Route<'_>| self.platform.route_latency(route);
         self.route(from, to)
             .as_ref()
-            .map_or_else(Seconds::default, latency)
+            .map_or_else(Seconds::default, |route| self.platform.route_latency(route))
     }
 
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
         let route = self.route(from, to);
-        let rate = route.and_then(|route| self.platform.bottleneck_bandwidth(&route));
-        rate.unwrap_or_else(|| BytesPerSecond::of(BANDWIDTH_WITHIN_HOST))
+        route
+            .and_then(|route| self.platform.bottleneck_bandwidth(&route))
+            .unwrap_or_else(|| BytesPerSecond::of(BANDWIDTH_WITHIN_HOST))
     }
 }
 
@@ -266,8 +269,7 @@ fn build_instance<'i>(
     let time: Vec<Seconds> = movable.iter().map(|&process| alone(process)).collect();
     let on_reference = time.iter().zip(&current);
     let left = |host: &HostId| {
-        let limit = platform.hosts[host.index()].memory?;
-        let left = limit.get() - pinned[host.index()].get();
+        let left = platform.hosts[host.index()].memory?.get() - pinned[host.index()].get();
         Some(Bytes::of(left.max(0.0)))
     };
     let works = on_reference.map(|(time, &core)| Seconds::of(time.get() * speeds[core]));
@@ -394,10 +396,8 @@ impl Narrator for BalancerNarrator {
         call: DecisionRecord<'_>,
     ) -> Vec<String> {
         let time_of = |key: &str| format_time(call.number(key).unwrap_or_default());
-        let (strategy, moves) = (
-            scene.policy_name,
-            format_count(call.migrations.len(), "move"),
-        );
+        let strategy = scene.policy_name;
+        let moves = format_count(call.migrations.len(), "move");
         let [after, before] = ["max_time_s", "max_time_before_s"].map(time_of);
         let mut sentences = vec![format!(
             "The strategy `{strategy}` predicts the longest computation of a core in a superstep: {after} instead of {before}, after {moves}."

@@ -68,8 +68,11 @@ impl PolicyOptions for BanditOptions {
                 .hint("list at least one strategy (`migsim list policies`)")
                 .into());
         }
-        let strategies = self.strategies.iter().map(|name| build_strategy(name));
-        let strategies = strategies.collect::<Result<Vec<_>, _>>()?;
+        let strategies = self
+            .strategies
+            .iter()
+            .map(|name| build_strategy(name))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut used = strategies.iter().flatten();
         let needs_communication = used.any(|one| one.needs_communication());
         Ok(Box::new(Bandit {
@@ -93,7 +96,8 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     }
     let table = strategy::standard_table();
     let mut parts = name.splitn(2, '/');
-    let (name, edition) = (parts.next().unwrap_or_default(), parts.next());
+    let name = parts.next().unwrap_or_default();
+    let edition = parts.next();
     let at = |problem: Problem| problem.key("strategies");
     let entry = table
         .find(name)
@@ -101,11 +105,13 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     let mut options = json!({});
     if let Some(edition) = edition {
         let variants = entry.variants().iter();
-        let found = variants.clone().find(|variant| variant.name == edition);
-        let found = found.ok_or_else(|| {
-            let names = variants.map(|variant| variant.name);
-            at(Problem::unknown_name("edition", edition).with_known_names("editions", names))
-        })?;
+        let found = variants
+            .clone()
+            .find(|variant| variant.name == edition)
+            .ok_or_else(|| {
+                let names = variants.map(|variant| variant.name);
+                at(Problem::unknown_name("edition", edition).with_known_names("editions", names))
+            })?;
         options = found.options_value();
     }
     entry.build(&options).map(Some)
@@ -141,14 +147,13 @@ impl Arms {
             return new;
         }
         let total: u32 = self.results.iter().map(|&(calls, _)| calls).sum();
-        let loss = |arm: usize| {
+        strategy::candidate_with_min_key(0..self.results.len(), None, |arm: usize| {
             let (calls, inverse_times) = self.results[arm];
             let reward = self.min_superstep_time * inverse_times / f64::from(calls);
             let bonus = 2.0 * f64::from(total).ln() / f64::from(calls);
             -(reward + bonus.sqrt())
-        };
-        let best = strategy::candidate_with_min_key(0..self.results.len(), None, loss);
-        best.unwrap_or(0)
+        })
+        .unwrap_or(0)
     }
 }
 

@@ -158,11 +158,10 @@ pub fn table_entry<T: PolicyOptions>(
 
 /// Creates the table entry of a policy that consists of the strategy `entry` and needs a trigger.
 pub fn entry_from_strategy(entry: &strategy::StrategyEntry) -> Entry {
-    let constructor = Constructor::Strategy(entry.kind_functions);
     entry.with_kind_functions(PolicyKind {
         narrator: &BalancerNarrator,
         needs_trigger: true,
-        ..PolicyKind::without_declarations(constructor)
+        ..PolicyKind::without_declarations(Constructor::Strategy(entry.kind_functions))
     })
 }
 
@@ -224,8 +223,10 @@ impl PolicyKind {
 
     /// Returns the options of the variant with this name, or `None` if the policy has no such variant.
     pub fn variant_options(&self, name: &str) -> Option<Value> {
-        let found = self.variants().iter().find(|variant| variant.name == name);
-        found.map(strategy::Variant::options_value)
+        self.variants()
+            .iter()
+            .find(|variant| variant.name == name)
+            .map(strategy::Variant::options_value)
     }
 
     /// Returns the names of the variants of the policy.
@@ -305,8 +306,11 @@ impl PolicyKind {
 
     /// Returns the keys of the options that the policy names in its declarations.
     pub fn declared_keys(&self) -> Vec<&'static str> {
-        let inside = self.option_for_moves_within_cluster.split('=').next();
-        let inside = inside.filter(|key| !key.is_empty());
+        let inside = self
+            .option_for_moves_within_cluster
+            .split('=')
+            .next()
+            .filter(|key| !key.is_empty());
         let tuned = self.tuning_ranges.iter().map(|(key, _)| *key);
         let shares = self.fraction_option_keys.iter().copied();
         let main = Some(self.main_option_key).filter(|key| !key.is_empty());

@@ -101,9 +101,12 @@ impl Policy for BarrierProbe {
 pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value {
     let mut value = instance_to_json(instance);
     value["superstep"] = json!(view.superstep + 1);
-    let hosts = view.platform.hosts.iter();
-    let hosts = hosts.map(|host| json!({ "name": host.name, "cores": host.cores }));
-    value["hosts"] = hosts.collect();
+    value["hosts"] = view
+        .platform
+        .hosts
+        .iter()
+        .map(|host| json!({ "name": host.name, "cores": host.cores }))
+        .collect();
     let movable = movable_processes(view);
     if movable.len() < view.processes() {
         value["processes"] = movable.iter().map(|process| json!(process + 1)).collect();
@@ -136,9 +139,10 @@ pub(super) fn cores_after_moves(
     let mut places = instance.current_hosts.clone();
     for (process, host) in moves {
         let times = instance.host_times(&places);
-        let cores = (0..hosts_by_core.len()).filter(|core| hosts_by_core[*core] == host);
-        let least = cores.min_by(|&a, &b| times[a].get().total_cmp(&times[b].get()));
-        places[process] = least.expect("a host has a core");
+        places[process] = (0..hosts_by_core.len())
+            .filter(|core| hosts_by_core[*core] == host)
+            .min_by(|&a, &b| times[a].get().total_cmp(&times[b].get()))
+            .expect("a host has a core");
     }
     places
 }
@@ -146,8 +150,9 @@ pub(super) fn cores_after_moves(
 pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };
-    let rows = instance.communication.iter();
-    let rows: Vec<Value> = rows
+    let rows: Vec<Value> = instance
+        .communication
+        .iter()
         .map(|row| json!([row.from, row.to, row.message_count, row.bytes.get()]))
         .collect();
     let mut value = json!({
@@ -160,8 +165,11 @@ pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
         "memory": bytes(&instance.process_memory),
         "clusters": instance.cluster_of_host,
     });
-    let limits = instance.host_memory.iter();
-    let limits: Vec<Option<f64>> = limits.map(|limit| limit.map(Bytes::get)).collect();
+    let limits: Vec<Option<f64>> = instance
+        .host_memory
+        .iter()
+        .map(|limit| limit.map(Bytes::get))
+        .collect();
     if limits.iter().any(Option::is_some) {
         value["host_memory"] = json!(limits);
     }
@@ -175,8 +183,9 @@ pub(super) fn add_routes_of_cores(value: &mut Value, instance: &Instance<'_>) {
         && hosts <= MAX_CORES_WITH_PAIRS
     {
         let grid = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
-            let row = |from| (0..hosts).map(|to| of(from, to)).collect();
-            (0..hosts).map(row).collect()
+            (0..hosts)
+                .map(|from| (0..hosts).map(|to| of(from, to)).collect())
+                .collect()
         };
         value["latency"] = json!(grid(&|from, to| paths.latency(from, to).get()));
         value["bandwidth"] = json!(grid(&|from, to| paths.bandwidth(from, to).get()));

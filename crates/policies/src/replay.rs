@@ -75,16 +75,20 @@ fn parse_recorded_calls(file: &str, text: &str) -> Result<BTreeMap<u64, ForcedCa
     let mut calls = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {
         let line: RecordedLine = serde_json::from_str(line).map_err(|error| {
-            let problem = Problem::new(error.to_string()).source(file);
-            problem.at_line_column(number, error.column())
+            Problem::new(error.to_string())
+                .source(file)
+                .at_line_column(number, error.column())
         })?;
         if line.scenario == "iii" {
-            let moves = line.migrations.into_iter().map(|one| ForcedMove {
-                superstep: line.superstep,
-                process: u32::try_from(one.process).unwrap_or(u32::MAX),
-                to: one.to_host,
-            });
-            let moves = moves.collect();
+            let moves = line
+                .migrations
+                .into_iter()
+                .map(|one| ForcedMove {
+                    superstep: line.superstep,
+                    process: u32::try_from(one.process).unwrap_or(u32::MAX),
+                    to: one.to_host,
+                })
+                .collect();
             let procedure = line.procedure;
             calls.insert(line.superstep, ForcedCall { moves, procedure });
         }
@@ -97,7 +101,8 @@ impl PolicyOptions for ReplayConfig {
     const FILES: &'static [&'static str] = &["file"];
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
-        let (mut all, mut calls) = (self.decisions, BTreeMap::new());
+        let mut all = self.decisions;
+        let mut calls = BTreeMap::new();
         if let Some(file) = self.file {
             let text = read_text(&file).map_err(|problem| problem.key("file"))?;
             if Path::new(&file).extension() == Some("jsonl".as_ref()) {
@@ -107,17 +112,17 @@ impl PolicyOptions for ReplayConfig {
             }
         }
         let recorded = calls.values().flat_map(|call| &call.moves);
-        if let Some(index) =
-            (recorded.chain(&all)).position(|forced| forced.superstep == 0 || forced.process == 0)
+        if let Some(index) = recorded
+            .chain(&all)
+            .position(|forced| forced.superstep == 0 || forced.process == 0)
         {
-            let problem = Problem::new(format!(
+            return Err(Problem::new(format!(
                 "move {} of the list of forced moves has superstep 0 or process 0",
                 index + 1
-            ));
-            return Err(problem
-                .key("decisions")
-                .hint("count supersteps and processes from 1")
-                .into());
+            ))
+            .key("decisions")
+            .hint("count supersteps and processes from 1")
+            .into());
         }
         for forced in all {
             let call: &mut ForcedCall = calls.entry(forced.superstep).or_default();
@@ -148,8 +153,11 @@ impl Policy for Replay {
         for host in view.placement {
             occupancy[host.index()] += 1;
         }
-        let call = self.calls_by_superstep.get(&(view.superstep as u64 + 1));
-        let call = call.cloned().unwrap_or_default();
+        let call = self
+            .calls_by_superstep
+            .get(&(view.superstep as u64 + 1))
+            .cloned()
+            .unwrap_or_default();
         let mut migrations = Vec::with_capacity(call.moves.len());
         for forced in &call.moves {
             let to = find_destination(&forced.to, &occupancy, view)?;

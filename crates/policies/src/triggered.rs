@@ -71,7 +71,10 @@ impl TriggeredPolicy {
             let time = &mut self.host_times[host.index()];
             *time = time.max(compute.get());
         }
-        let (mut busy, mut sum, mut max, mut min) = (0, 0.0, 0.0_f64, f64::INFINITY);
+        let mut busy = 0;
+        let mut sum = 0.0;
+        let mut max = 0.0_f64;
+        let mut min = f64::INFINITY;
         for time in self.host_times.iter().copied().filter(|time| *time >= 0.0) {
             busy += 1;
             sum += time;

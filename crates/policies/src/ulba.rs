@@ -73,17 +73,17 @@ impl PolicyOptions for UlbaOptions {
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         let is_wrong = |(_, value, most): &(&str, f64, f64)| !(0.0..*most).contains(value);
-        let options = [
+        let problems: Vec<Problem> = [
             ("alpha", self.alpha, 1.0),
             ("threshold", self.threshold, f64::INFINITY),
-        ];
-        let wrong = options.into_iter().filter(is_wrong);
-        let problems: Vec<Problem> = wrong
-            .map(|(key, value, most)| {
-                let range = format!("at least 0 and below {most}");
-                range_problem(key, value, &range).hint("choose a number in this range")
-            })
-            .collect();
+        ]
+        .into_iter()
+        .filter(is_wrong)
+        .map(|(key, value, most)| {
+            let range = format!("at least 0 and below {most}");
+            range_problem(key, value, &range).hint("choose a number in this range")
+        })
+        .collect();
         refuse_problems(problems)?;
         Ok(Box::new(Ulba {
             options: self,
@@ -109,10 +109,10 @@ impl Policy for Ulba {
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        let rates = movable_processes(view)
+        let rates: Vec<f64> = movable_processes(view)
             .into_iter()
-            .map(|process| self.load_window.work_slope(process));
-        let rates: Vec<f64> = rates.collect();
+            .map(|process| self.load_window.work_slope(process))
+            .collect();
         let assign = |instance: &Instance<'_>| Ok(self.options.assign(instance, &rates));
         decide_by_assignment(view, &mut self.load_window, false, assign)
     }
@@ -135,19 +135,22 @@ impl UlbaOptions {
         let variance = wir.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / count;
         let is_overloading = |host: usize| wir[host] - mean > self.threshold * variance.sqrt();
         let speeds = |is_wanted: bool| -> f64 {
-            let hosts = (0..wir.len()).filter(|&host| is_overloading(host) == is_wanted);
-            hosts.map(|host| instance.host_speeds[host]).sum()
+            (0..wir.len())
+                .filter(|&host| is_overloading(host) == is_wanted)
+                .map(|host| instance.host_speeds[host])
+                .sum()
         };
         let others = speeds(false).max(f64::MIN_POSITIVE); // rounding may leave no others among equal rates
         let gain = self.alpha * speeds(true) / others;
-        let factor = |host| {
-            if is_overloading(host) {
-                1.0 - self.alpha
-            } else {
-                1.0 + gain
-            }
-        };
-        (0..wir.len()).map(factor).collect()
+        (0..wir.len())
+            .map(|host| {
+                if is_overloading(host) {
+                    1.0 - self.alpha
+                } else {
+                    1.0 + gain
+                }
+            })
+            .collect()
     }
 
     /// Returns the assignment of all processes to hosts; `rates` has the growth of each process's work per superstep.
@@ -164,12 +167,11 @@ impl UlbaOptions {
         for donor in donors {
             let mut list = lists[donor].clone();
             list.sort_by(|&a, &b| {
-                let heavier = || {
+                rates[a].total_cmp(&rates[b]).then_with(|| {
                     instance.process_works[b]
                         .get()
                         .total_cmp(&instance.process_works[a].get())
-                };
-                rates[a].total_cmp(&rates[b]).then_with(heavier)
+                })
             });
             for process in list {
                 let now = room.times[donor] / factors[donor];

@@ -33,7 +33,10 @@ impl Assignment {
 
     /// Returns the number of processes that migrate, because their new host differs from their present host.
     pub fn migration_count(&self, instance: &Instance<'_>) -> usize {
-        let pairs = self.assigned_hosts.iter().zip(&instance.current_hosts);
-        pairs.filter(|(new, old)| new != old).count()
+        self.assigned_hosts
+            .iter()
+            .zip(&instance.current_hosts)
+            .filter(|(new, old)| new != old)
+            .count()
     }
 }

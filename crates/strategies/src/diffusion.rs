@@ -144,7 +144,8 @@ fn move_processes_along_flows(instance: &Instance<'_>, edges: &[NeighbourFlow]) 
     let mut room = TentativePlacement::new(instance);
     let order = processes_by_decreasing_work(instance);
     for donor in 0..instance.host_count() {
-        let mut flows: Vec<(usize, f64)> = (edges.iter())
+        let mut flows: Vec<(usize, f64)> = edges
+            .iter()
             .filter_map(|edge| match edge.hosts {
                 [a, b] if a == donor => Some((b, edge.work_flow)),
                 [a, b] if b == donor => Some((a, -edge.work_flow)),

@@ -104,8 +104,7 @@ impl Strategy for GreedyOptions {
                 (placed.assigned_hosts, placed.operation_count)
             }
             GreedyEdition::Charm8 => {
-                let tree = TreeLbInput::new(instance, self.rate_aware);
-                let placed = tree.greedy_assignment();
+                let placed = TreeLbInput::new(instance, self.rate_aware).greedy_assignment();
                 (placed.assigned_hosts, placed.operation_count)
             }
             GreedyEdition::Vt => assign_vt(instance),
@@ -178,8 +177,10 @@ impl TreeLbInput {
             }
         };
         let speeds: Vec<f32> = instance.host_speeds.iter().map(speed).collect();
-        let pairs = instance.process_times.iter().zip(&instance.current_hosts);
-        let works: Vec<f32> = pairs
+        let works: Vec<f32> = instance
+            .process_times
+            .iter()
+            .zip(&instance.current_hosts)
             .map(|(time, &host)| f32::from_f64(time.get()) * speeds[host])
             .collect();
         let mut order = instance.processes_by_host().concat();
@@ -198,12 +199,11 @@ impl TreeLbInput {
     }
 
     pub(super) fn greedy_assignment(&self) -> GreedyPlacement<f32> {
-        let loads = self.background_loads.clone();
         let mut placed = GreedyPlacement::assign_in_order(
             &self.processes_by_decreasing_work,
             &self.process_works,
             &self.host_speeds,
-            loads,
+            self.background_loads.clone(),
         );
         placed.operation_count += self.sort_comparisons;
         placed
@@ -228,7 +228,8 @@ pub(super) fn processes_by_decreasing_work(instance: &Instance<'_>) -> Vec<usize
 pub(super) fn assign_variant_ours<'a>(instance: &'a Instance<'a>) -> TentativePlacement<'a> {
     let mut room = TentativePlacement::with_background_times(instance);
     for process in processes_by_decreasing_work(instance) {
-        let (hosts, present) = (0..instance.host_count(), instance.current_hosts[process]);
+        let hosts = 0..instance.host_count();
+        let present = instance.current_hosts[process];
         let host = room.first_to_finish(process, hosts, Some(present));
         room.place(process, host.unwrap_or(present));
     }

@@ -154,12 +154,11 @@ impl GreedyCommOptions {
     /// Decides as the variant `charm-6.10.2` of the strategy, in the same steps as `GreedyCommLB`; returns the host of each
     /// process and the number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (times, graph) = (
-            instance.process_times_in_seconds(),
-            communication_partners(instance),
-        );
+        let times = instance.process_times_in_seconds();
+        let graph = communication_partners(instance);
         let mut load = instance.background_times_in_seconds();
-        let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
+        let mut processes = CharmHeap::default();
+        let mut hosts = CharmHeap::default();
         for process in 0..times.len() {
             processes.insert(process, is_heavier(&times));
         }
@@ -183,7 +182,8 @@ impl GreedyCommOptions {
                     candidates.push(*host);
                 }
             }
-            let (mut host, mut cost) = (first, message_cost(first));
+            let mut host = first;
+            let mut cost = message_cost(first);
             let mut best = cost + load[first];
             for &candidate in &candidates {
                 let other = message_cost(candidate);
@@ -205,8 +205,11 @@ impl GreedyCommOptions {
             }
             operations += (placed.len() * (candidates.len() + 1)) as u64;
         }
-        let place = place.into_iter().zip(&instance.current_hosts);
-        let place = place.map(|(host, &old)| host.unwrap_or(old)).collect();
+        let place = place
+            .into_iter()
+            .zip(&instance.current_hosts)
+            .map(|(host, &old)| host.unwrap_or(old))
+            .collect();
         (place, operations)
     }
 
@@ -237,13 +240,16 @@ impl GreedyCommOptions {
             let present = instance.current_hosts[process];
             let placed = assigned_partners(&graph[process], &place);
             let messages = |host: usize| -> f64 {
-                let costs = placed.iter().map(|(other, neighbour)| {
-                    self.message_cost(instance, [host, *other], neighbour)
-                });
-                costs.sum()
+                placed
+                    .iter()
+                    .map(|(other, neighbour)| {
+                        self.message_cost(instance, [host, *other], neighbour)
+                    })
+                    .sum()
             };
-            let lightest = room.first_to_finish(process, 0..instance.host_count(), Some(present));
-            let lightest = lightest.unwrap_or(present);
+            let lightest = room
+                .first_to_finish(process, 0..instance.host_count(), Some(present))
+                .unwrap_or(present);
             let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
             candidates.retain(|&host| room.has_memory_for(process, host));
             candidates.push(lightest);

@@ -135,8 +135,9 @@ fn assign_variant_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, 
     for process in processes_by_decreasing_work(instance) {
         let mut host = instance.current_hosts[process];
         if is_clearly_less(most, room.time_with(process, host)) {
-            let found = room.first_to_finish(process, 0..instance.host_count(), Some(host));
-            host = found.unwrap_or(host);
+            host = room
+                .first_to_finish(process, 0..instance.host_count(), Some(host))
+                .unwrap_or(host);
         }
         room.place(process, host);
         most = most.max(room.times[host]);
@@ -156,7 +157,9 @@ impl GreedyRefineOptions {
     /// Speeds are rounded to 32 bits before loads are divided by them. The heap is rebuilt only if there is background load, and
     /// keeps its order between the two passes (greedy assignment, then refinement).
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let speeds: Vec<f64> = (instance.host_speeds.iter())
+        let speeds: Vec<f64> = instance
+            .host_speeds
+            .iter()
             .map(|speed| f64::from(f32::from_f64(*speed)))
             .collect();
         let works = instance.measured_works();
@@ -213,7 +216,8 @@ fn assign_charm8(instance: &Instance<'_>, tree: &TreeLbInput, tolerance: f64) ->
     heap.build_heap(&loads);
     let mut hosts = instance.current_hosts.clone();
     for &process in &tree.processes_by_decreasing_work {
-        let (old, work) = (instance.current_hosts[process], tree.process_works[process]);
+        let old = instance.current_hosts[process];
+        let work = tree.process_works[process];
         let Some(top) = heap.top() else { break };
         let host = if loads[old] + work <= most { old } else { top };
         heap.add_load(host, work / tree.host_speeds[host], &mut loads);

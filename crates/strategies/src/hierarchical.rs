@@ -123,7 +123,9 @@ fn instance_of_cluster(
     let memory = part
         .iter()
         .filter_map(|&one| instance.process_memory.get(one));
-    let limits = (cluster.iter()).filter_map(|&host| instance.host_memory.get(host));
+    let limits = cluster
+        .iter()
+        .filter_map(|&host| instance.host_memory.get(host));
     let mut inner = Instance {
         host_speeds: speeds.collect(),
         background_times: background.collect(),
@@ -136,8 +138,10 @@ fn instance_of_cluster(
         host_memory: limits.copied().collect(),
         ..Instance::default()
     };
-    let works = inner.process_works.iter().zip(&inner.current_hosts);
-    inner.process_times = works
+    inner.process_times = inner
+        .process_works
+        .iter()
+        .zip(&inner.current_hosts)
         .map(|(work, &host)| Seconds::of(work.get() / inner.host_speeds[host]))
         .collect();
     inner
@@ -145,15 +149,19 @@ fn instance_of_cluster(
 
 impl HierarchicalOptions {
     fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
-        let (works, clusters) = (instance.works_in_seconds(), hosts_by_cluster(instance));
+        let works = instance.works_in_seconds();
+        let clusters = hosts_by_cluster(instance);
         let mut room = TentativePlacement::new(instance);
         let balanced = instance.balanced_time();
         // Of each cluster: its load beyond its share, and the tolerance.
-        let mut excess: Vec<[f64; 2]> = (clusters.iter())
+        let mut excess: Vec<[f64; 2]> = clusters
+            .iter()
             .map(|hosts| {
                 let speed = |host: usize| instance.host_speeds[host];
-                let load = hosts.iter().map(|&host| room.times[host] * speed(host));
-                let load: f64 = load.sum();
+                let load: f64 = hosts
+                    .iter()
+                    .map(|&host| room.times[host] * speed(host))
+                    .sum();
                 let share = hosts.iter().map(|&host| speed(host)).sum::<f64>() * balanced;
                 [load - share, self.epsilon * share]
             })
@@ -169,7 +177,8 @@ impl HierarchicalOptions {
                 let flow = excess[donor][0].min(-excess[receiver][0]);
                 let mut left = flow;
                 for &process in &order {
-                    let (from, work) = (room.hosts[process], works[process]);
+                    let from = room.hosts[process];
+                    let work = works[process];
                     if work <= 0.0
                         || is_clearly_less(left, work)
                         || !clusters[donor].contains(&from)

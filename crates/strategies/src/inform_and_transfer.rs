@@ -254,10 +254,10 @@ impl<'a> TransferState<'a> {
     /// Returns the load of a host as the sum over its processes \[s\]. The sum includes the background load and is divided by the
     /// speed of the host, except in the variant `lbaf-1.6`, which ignores both.
     fn recompute_host_load(&self, host: usize) -> f64 {
-        let own = self.processes_of_host[host]
+        let own: f64 = self.processes_of_host[host]
             .iter()
-            .map(|&process| self.process_works[process]);
-        let own: f64 = own.sum();
+            .map(|&process| self.process_works[process])
+            .sum();
         if self.is_variant_lbaf() {
             own
         } else {
@@ -367,8 +367,9 @@ impl<'a> TransferState<'a> {
     /// Returns the host to which a process of the host `donor` should move so that the larger work of the two hosts decreases
     /// most (ties: the lowest number). Returns `None` if no move is acceptable.
     fn best_destination(&self, process: usize, donor: usize) -> Option<usize> {
-        let others = (0..self.host_loads.len()).filter(|&host| host != donor);
-        let open = others.filter(|&host| self.has_memory_for(process, host));
+        let open = (0..self.host_loads.len())
+            .filter(|&host| host != donor)
+            .filter(|&host| self.has_memory_for(process, host));
         let host =
             candidate_with_min_key(open, None, |host| -self.transfer_gain(process, donor, host))?;
         self.is_acceptable_gain(self.transfer_gain(process, donor, host))
@@ -378,7 +379,8 @@ impl<'a> TransferState<'a> {
     /// Returns the same host as `best_destination` for the variant `ours` without messages. The larger work before a move is the
     /// work of the donor, since a move to a host with more work cannot decrease the larger work.
     fn best_destination_by_load(&self, process: usize, donor: usize) -> Option<usize> {
-        let (work, load) = (self.process_works[process], self.host_loads[donor]);
+        let work = self.process_works[process];
+        let load = self.host_loads[donor];
         let left = load - self.process_load(process, donor);
         let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
         let is_open = |host: usize| host != donor && self.placement.has_memory_for(process, host);
@@ -395,9 +397,11 @@ impl<'a> TransferState<'a> {
         known: &BTreeSet<usize>,
         random: &mut Stream,
     ) -> Option<usize> {
-        let open = known.iter().copied();
-        let open = open.filter(|&host| self.has_memory_for(process, host));
-        let gains = open.map(|host| (host, self.transfer_gain(process, donor, host)));
+        let gains = known
+            .iter()
+            .copied()
+            .filter(|&host| self.has_memory_for(process, host))
+            .map(|host| (host, self.transfer_gain(process, donor, host)));
         let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_acceptable_gain(one.1)).collect();
         draw_host_by_gain(&taken, random)
     }
@@ -494,8 +498,11 @@ fn draw_host_by_gain(gains: &[(usize, f64)], random: &mut Stream) -> Option<usiz
         }
     }
     // The subtraction was rounded: take the last host with a positive probability.
-    let last = gains.iter().rev().find(|one| one.1 > least);
-    last.map(|one| one.0)
+    gains
+        .iter()
+        .rev()
+        .find(|one| one.1 > least)
+        .map(|one| one.0)
 }
 
 #[cfg(test)]

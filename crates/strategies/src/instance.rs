@@ -91,16 +91,18 @@ impl Instance<'_> {
     /// Returns the work of each process \[s\] as a runtime system computes it from measured times, `time_i · s_from(i)`, with the
     /// speed of the present host. The result may differ from the stored work in the last bit.
     pub(super) fn measured_works(&self) -> Vec<f64> {
-        let pairs = self.process_times.iter().zip(&self.current_hosts);
-        pairs
+        self.process_times
+            .iter()
+            .zip(&self.current_hosts)
             .map(|(time, &host)| time.get() * self.host_speeds[host])
             .collect()
     }
 
     /// Returns the memory of a process \[B\]; 0 if it is unknown.
     pub fn memory_of(&self, process: usize) -> f64 {
-        let memory = self.process_memory.get(process);
-        memory.map_or(0.0, |bytes| bytes.get())
+        self.process_memory
+            .get(process)
+            .map_or(0.0, |bytes| bytes.get())
     }
 
     pub(super) fn hosts_by_cluster(&self) -> Vec<Vec<usize>> {
@@ -137,11 +139,12 @@ impl Instance<'_> {
     /// s_h`, with background time `b_h` and speed `s_h` of host h.
     pub fn balanced_time(&self) -> f64 {
         let own: f64 = self.works_in_seconds().iter().sum();
-        let pairs = self
+        let others: f64 = self
             .background_times_in_seconds()
             .into_iter()
-            .zip(&self.host_speeds);
-        let others: f64 = pairs.map(|(time, speed)| time * speed).sum();
+            .zip(&self.host_speeds)
+            .map(|(time, speed)| time * speed)
+            .sum();
         (own + others) / self.host_speeds.iter().sum::<f64>()
     }
 
@@ -162,9 +165,9 @@ impl Instance<'_> {
         host: usize,
         processes: impl Iterator<Item = usize>,
     ) -> f64 {
-        let times =
-            processes.map(|process| self.process_works[process].get() / self.host_speeds[host]);
-        times.fold(self.background_times[host].get(), |sum, time| sum + time)
+        processes
+            .map(|process| self.process_works[process].get() / self.host_speeds[host])
+            .fold(self.background_times[host].get(), |sum, time| sum + time)
     }
 
     /// Returns the largest time of any host in a superstep if process i runs on `hosts[i]` (the maximum of [`Self::host_times`]);

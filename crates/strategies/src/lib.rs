@@ -125,8 +125,8 @@ fn check_options_in_range<const N: usize>(
         .into_iter()
         .filter(|(_, value)| !(value.is_finite() && is_right(*value)))
         .map(|(key, value)| {
-            let problem = range_problem(key, value, &format!("finite and {range}"));
-            problem.hint("choose a number in this range")
+            range_problem(key, value, &format!("finite and {range}"))
+                .hint("choose a number in this range")
         })
         .collect();
     refuse_problems(problems)
@@ -176,7 +176,9 @@ pub mod testing {
     pub fn decided_hosts(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
         let mut random = Stream::new(1, StreamPurpose::PolicyDecisions);
         let mut strategy = options.into_strategy().expect("the options are in range");
-        let assignment = strategy.assign(instance, &mut random);
-        assignment.expect("the strategy decides").assigned_hosts
+        strategy
+            .assign(instance, &mut random)
+            .expect("the strategy decides")
+            .assigned_hosts
     }
 }

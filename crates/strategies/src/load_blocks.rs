@@ -48,8 +48,10 @@ impl LoadBlocks {
 
     /// Returns the smallest load of all hosts; infinite if there are no hosts.
     pub(super) fn min_load(&self) -> f64 {
-        let loads = self.bounds.iter().map(|bounds| bounds[0]);
-        loads.fold(f64::INFINITY, f64::min)
+        self.bounds
+            .iter()
+            .map(|bounds| bounds[0])
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Returns the host with the smallest key among the hosts for which `is_open` is true, with its key; of equal ones the first.

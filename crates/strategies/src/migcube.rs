@@ -48,8 +48,9 @@ impl MetricPoint {
 
     /// Returns the distance between the metrics of two processes \[s\], along each axis of the space of (Comp, Comm, Mem).
     fn axis_distances(&self, other: &Self) -> [f64; 3] {
-        let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
-        pairs.map(|(a, b)| (a - b).abs())
+        [0, 1, 2]
+            .map(|axis| (self.metrics[axis], other.metrics[axis]))
+            .map(|(a, b)| (a - b).abs())
     }
 }
 
@@ -60,19 +61,25 @@ impl Strategy for MigCubeOptions {
             .filter_map(|process| best_metric_point(instance, &clusters, process))
             .collect();
         points.sort_by(|a, b| {
-            let falling = b
-                .potential_of_migration()
-                .total_cmp(&a.potential_of_migration());
-            falling.then(a.process.cmp(&b.process))
+            b.potential_of_migration()
+                .total_cmp(&a.potential_of_migration())
+                .then(a.process.cmp(&b.process))
         });
         let mut room = TentativePlacement::new(instance);
         let mut occupied: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
         if let Some((first, others)) = points.split_first() {
-            let distances = others.iter().map(|other| {
-                let away = first.axis_distances(other);
-                away.iter().map(|part| part * part).sum::<f64>().sqrt()
-            });
-            let half_edge = distances.sum::<f64>() / others.len().max(1) as f64;
+            let half_edge = others
+                .iter()
+                .map(|other| {
+                    first
+                        .axis_distances(other)
+                        .iter()
+                        .map(|part| part * part)
+                        .sum::<f64>()
+                        .sqrt()
+                })
+                .sum::<f64>()
+                / others.len().max(1) as f64;
             for point in &points {
                 let is_inside = first
                     .axis_distances(point)
@@ -82,8 +89,10 @@ impl Strategy for MigCubeOptions {
                 if !is_inside || instance.cluster(from) == point.cluster {
                     continue;
                 }
-                let open = clusters[point.cluster].iter().copied();
-                let open = open.filter(|&host| room.has_memory_for(point.process, host));
+                let open = clusters[point.cluster]
+                    .iter()
+                    .copied()
+                    .filter(|&host| room.has_memory_for(point.process, host));
                 if let Some(to) = candidate_with_min_key(open, None, |host| occupied[host] as f64) {
                     occupied[from] -= 1;
                     occupied[to] += 1;
@@ -113,10 +122,10 @@ fn best_metric_point(
 ) -> Option<MetricPoint> {
     let counts: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {
-        let shares = hosts
+        hosts
             .iter()
-            .map(|&host| instance.host_speeds[host] / (counts[host] + 1) as f64);
-        shares.sum()
+            .map(|&host| instance.host_speeds[host] / (counts[host] + 1) as f64)
+            .sum()
     };
     let most = clusters.iter().map(room).fold(0.0, f64::max);
     let prices = CallCostConstants::default();
@@ -124,34 +133,34 @@ fn best_metric_point(
     let points = clusters
         .iter()
         .enumerate()
-        .filter(|(_, hosts)| !hosts.is_empty());
-    let points = points.map(|(cluster, hosts)| {
-        let rows = instance.communication.iter().filter_map(|row| match row {
-            row if row.from == process => Some((row, row.to)),
-            row if row.to == process => Some((row, row.from)),
-            _ => None,
+        .filter(|(_, hosts)| !hosts.is_empty())
+        .map(|(cluster, hosts)| {
+            let rows = instance.communication.iter().filter_map(|row| match row {
+                row if row.from == process => Some((row, row.to)),
+                row if row.to == process => Some((row, row.from)),
+                _ => None,
+            });
+            let communication = rows
+                .filter(|(_, other)| instance.cluster(instance.current_hosts[*other]) == cluster)
+                .map(|(row, other)| {
+                    let ends = [from, instance.current_hosts[other]];
+                    prices.message_time(instance, ends, row.message_count, row.bytes.get())
+                });
+            let memory = if instance.cluster(from) == cluster {
+                0.0
+            } else {
+                prices.message_time(instance, [from, hosts[0]], 1.0, instance.memory_of(process))
+            };
+            MetricPoint {
+                process,
+                cluster,
+                metrics: [
+                    instance.process_times[process].get() * room(hosts) / most,
+                    communication.sum(),
+                    memory,
+                ],
+            }
         });
-        let inside =
-            rows.filter(|(_, other)| instance.cluster(instance.current_hosts[*other]) == cluster);
-        let communication = inside.map(|(row, other)| {
-            let ends = [from, instance.current_hosts[other]];
-            prices.message_time(instance, ends, row.message_count, row.bytes.get())
-        });
-        let memory = if instance.cluster(from) == cluster {
-            0.0
-        } else {
-            prices.message_time(instance, [from, hosts[0]], 1.0, instance.memory_of(process))
-        };
-        MetricPoint {
-            process,
-            cluster,
-            metrics: [
-                instance.process_times[process].get() * room(hosts) / most,
-                communication.sum(),
-                memory,
-            ],
-        }
-    });
     points.reduce(|best, point| {
         if point.potential_of_migration() > best.potential_of_migration() {
             point

@@ -165,7 +165,8 @@ impl<'a> MigrationPlan<'a> {
     /// Returns the host, other than the present host, that would finish first with the process on it, and the time at which this
     /// host would finish \[s\]. Returns `None` if no host has enough memory.
     fn best_destination(&self, process: usize) -> Option<(usize, f64)> {
-        let (room, work) = (&self.placement, self.instance.process_works[process].get());
+        let room = &self.placement;
+        let work = self.instance.process_works[process].get();
         self.load_blocks.host_with_min_key(
             |load, speed| load + work / speed,
             |host| host != room.hosts[process] && room.has_memory_for(process, host),
@@ -176,14 +177,14 @@ impl<'a> MigrationPlan<'a> {
         let from = self.instance.current_hosts[process];
         self.placement.transfer(process, to);
         for host in [from, to] {
-            let time = self.placement.times[host];
-            self.load_blocks.set_load(host, time);
+            self.load_blocks.set_load(host, self.placement.times[host]);
         }
         self.host_times.term_indices[from].remove(&process);
         self.host_times.term_indices[to].insert(process);
         let bytes = self.instance.memory_of(process);
         self.memory_transfer_times[process] =
-            (self.cost_model).message_time(self.instance, [from, to], 1.0, bytes);
+            self.cost_model
+                .message_time(self.instance, [from, to], 1.0, bytes);
         let mut concerned = BTreeSet::from([from, to]);
         for host in [from, to] {
             self.host_transfer_times.term_indices[host].insert(process);
@@ -212,15 +213,17 @@ impl<'a> MigrationPlan<'a> {
         if ends[0] == ends[1] {
             return 0.0;
         }
-        let (messages, bytes) = (row.message_count, row.bytes.get());
-        (self.cost_model).message_time(self.instance, ends, messages, bytes)
+        self.cost_model
+            .message_time(self.instance, ends, row.message_count, row.bytes.get())
     }
 
     /// Recomputes all sums of a host, adding the terms in the order of their indices.
     fn update_sums_of_host(&mut self, host: usize) {
         let sum = |sums: &HostSums, terms: &[f64]| {
-            let terms = sums.term_indices[host].iter().map(|&term| terms[term]);
-            terms.fold(0.0, |sum, term| sum + term)
+            sums.term_indices[host]
+                .iter()
+                .map(|&term| terms[term])
+                .fold(0.0, |sum, term| sum + term)
         };
         let sent = sum(&self.sent_message_times, &self.message_times);
         let moves = sum(&self.host_transfer_times, &self.memory_transfer_times);

@@ -20,7 +20,9 @@ pub fn host_time_lower_bound(instance: &Instance<'_>) -> f64 {
     }
     let mut speeds = instance.host_speeds.clone();
     speeds.sort_by(|a, b| b.total_cmp(a));
-    let (mut work, mut speed, mut bound) = (0.0, 0.0, 0.0);
+    let mut work = 0.0;
+    let mut speed = 0.0;
+    let mut bound = 0.0;
     for (at, fastest) in speeds.iter().enumerate() {
         let is_last = at + 1 == speeds.len();
         let taken = works.get(at).copied().unwrap_or(0.0);
@@ -46,12 +48,14 @@ fn host_time_lower_bound_with_background(
     busiest: f64,
 ) -> f64 {
     let fits = |time: f64| {
-        let hosts = background.iter().zip(&instance.host_speeds);
-        let mut free: Vec<f64> = hosts
+        let mut free: Vec<f64> = background
+            .iter()
+            .zip(&instance.host_speeds)
             .map(|(load, speed)| speed * (time - load).max(0.0))
             .collect();
         free.sort_by(|a, b| b.total_cmp(a));
-        let (mut work, mut room) = (0.0, 0.0);
+        let mut work = 0.0;
+        let mut room = 0.0;
         for (at, more) in free.iter().enumerate() {
             room += more;
             work += works.get(at).copied().unwrap_or(0.0);
@@ -69,7 +73,8 @@ fn host_time_lower_bound_with_background(
         .iter()
         .copied()
         .fold(f64::INFINITY, f64::min);
-    let (mut low, mut high) = (busiest, busiest + works.iter().sum::<f64>() / slowest);
+    let mut low = busiest;
+    let mut high = busiest + works.iter().sum::<f64>() / slowest;
     for _ in 0..MAX_BISECTION_STEPS {
         let middle = f64::midpoint(low, high);
         if fits(middle) {

@@ -87,7 +87,8 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         .collect();
     let mut hosts = instance.current_hosts.clone();
     let mut line: Vec<usize> = (0..load.len()).collect();
-    let (mut quiet, mut operations) = (0, 0);
+    let mut quiet = 0;
+    let mut operations = 0;
     for _ in 0..max_rounds(instance) {
         if quiet == MAX_ROUNDS_WITHOUT_MOVE {
             break;
@@ -96,9 +97,9 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let Some(donor) = heap.pop(is_lighter(&load)) else {
             break;
         };
-        let all = (0..load.len()).collect();
-        let receivers = LibraryHeap::new(all, is_heavier(&load));
-        let receiver = receivers.top().unwrap_or(donor);
+        let receiver = LibraryHeap::new((0..load.len()).collect(), is_heavier(&load))
+            .top()
+            .unwrap_or(donor);
         let order = sorted_by_decreasing_work(&lists[donor], &works);
         operations +=
             3 * load.len() as u64 + order.len() as u64 * heap_path_comparisons(order.len());
@@ -123,8 +124,11 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
-    let lists = instance.processes_by_host().into_iter();
-    let mut lists: Vec<BTreeSet<usize>> = lists.map(BTreeSet::from_iter).collect();
+    let mut lists: Vec<BTreeSet<usize>> = instance
+        .processes_by_host()
+        .into_iter()
+        .map(BTreeSet::from_iter)
+        .collect();
     let hosts = 0..lists.len();
     let mut blocks = LoadBlocks::new(room.times.clone(), instance.host_speeds.clone());
     let mut operations = 0;
@@ -132,8 +136,11 @@ fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let Some((donor, _)) = first_with_min_key(hosts.clone(), |host| -room.times[host]) else {
             break;
         };
-        let own = lists[donor].iter().copied();
-        let own: Vec<usize> = own.filter(|&process| works[process] > 0.0).collect();
+        let own: Vec<usize> = lists[donor]
+            .iter()
+            .copied()
+            .filter(|&process| works[process] > 0.0)
+            .collect();
         let mut has_moved = false;
         for process in sorted_by_decreasing_work(&own, &works) {
             let is_open = |host: usize| host != donor && room.has_memory_for(process, host);

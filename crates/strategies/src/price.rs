@@ -72,13 +72,14 @@ impl CallCostConstants {
     /// Returns the latency \[s\] and the bandwidth \[B/s\] from one host to another: those of the instance if they are known,
     /// otherwise the options.
     fn path(&self, instance: &Instance<'_>, [from, to]: [usize; 2]) -> (f64, f64) {
-        let known = instance.host_paths;
-        known.map_or((self.latency, self.bandwidth), |paths| {
-            (
-                paths.latency(from, to).get(),
-                paths.bandwidth(from, to).get(),
-            )
-        })
+        instance
+            .host_paths
+            .map_or((self.latency, self.bandwidth), |paths| {
+                (
+                    paths.latency(from, to).get(),
+                    paths.bandwidth(from, to).get(),
+                )
+            })
     }
 
     /// Returns the time to send `messages` messages with a total of `bytes` bytes from one host to another, one after another
@@ -96,15 +97,18 @@ impl CallCostConstants {
 
     /// Returns the time to gather the loads and to scatter the decision by the communication pattern `gather` \[s\].
     fn gather_and_scatter_time(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
-        let counts: Vec<f64> = (instance.processes_by_host().iter())
+        let counts: Vec<f64> = instance
+            .processes_by_host()
+            .iter()
             .map(|list| list.len() as f64)
             .collect();
         let both_ways = |root: usize, hosts: &[usize], count: &dyn Fn(usize) -> f64| {
             let [host_size, process_size] = HOST_AND_PROCESS_REPORT_SIZE;
-            let report = |host| host_size + process_size * count(host);
-            let answer = |host| ANSWER_SIZE_PER_PROCESS * count(host);
-            self.one_by_one_message_time(instance, root, hosts, report)
-                + self.one_by_one_message_time(instance, root, hosts, answer)
+            self.one_by_one_message_time(instance, root, hosts, |host| {
+                host_size + process_size * count(host)
+            }) + self.one_by_one_message_time(instance, root, hosts, |host| {
+                ANSWER_SIZE_PER_PROCESS * count(host)
+            })
         };
         let all = 0..instance.host_count();
         match gather {
@@ -117,12 +121,15 @@ impl CallCostConstants {
                 // The first host of a cluster is its manager: all managers gather at the same time, then they report.
                 let clusters = instance.hosts_by_cluster();
                 let used = || clusters.iter().filter(|hosts| !hosts.is_empty());
-                let inner = used().map(|hosts| both_ways(hosts[0], hosts, &|host| counts[host]));
-                let inner = inner.fold(0.0, f64::max);
+                let inner = used()
+                    .map(|hosts| both_ways(hosts[0], hosts, &|host| counts[host]))
+                    .fold(0.0, f64::max);
                 let managers: Vec<usize> = used().map(|hosts| hosts[0]).collect();
                 let sum = |manager: usize| {
-                    let own = clusters[instance.cluster(manager)].iter();
-                    own.map(|&host| counts[host]).sum()
+                    clusters[instance.cluster(manager)]
+                        .iter()
+                        .map(|&host| counts[host])
+                        .sum()
                 };
                 inner + both_ways(managers[0], &managers, &sum)
             }
@@ -152,7 +159,8 @@ impl CallCostConstants {
         hosts: &[usize],
         bytes: impl Fn(usize) -> f64,
     ) -> f64 {
-        let (mut latest, mut transfers) = (0.0, 0.0);
+        let mut latest = 0.0;
+        let mut transfers = 0.0;
         for &host in hosts.iter().filter(|&&host| host != root) {
             let (latency, bandwidth) = self.path(instance, [host, root]);
             latest = f64::max(latest, latency);
@@ -165,7 +173,7 @@ impl CallCostConstants {
     /// another.
     pub(super) fn migration_time(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.host_count()];
-        for (process, (&from, &to)) in (instance.current_hosts.iter()).zip(hosts).enumerate() {
+        for (process, (&from, &to)) in instance.current_hosts.iter().zip(hosts).enumerate() {
             if from != to {
                 let bytes = instance.memory_of(process);
                 let time = self.message_time(instance, [from, to], 1.0, bytes);

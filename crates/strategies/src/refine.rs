@@ -117,12 +117,14 @@ impl RefineOptions {
             return (start.placement.hosts, instance.host_count() as u64);
         }
         let high = self.max_steps(start.placement.max_time(), average);
-        let (mut best, mut operations) = (start, 0);
+        let mut best = start;
+        let mut operations = 0;
         let mut attempt = |steps: u64| {
             let mut state = RefineAttempt::new(instance);
             let is_reached = state.try_limit(self.threshold_at_step(steps) * average);
             operations += state.operation_count;
-            let (new, old) = (state.placement.max_time(), best.placement.max_time());
+            let new = state.placement.max_time();
+            let old = best.placement.max_time();
             let is_tie = !is_clearly_less(old, new) && state.move_count < best.move_count;
             if is_clearly_less(new, old) || is_tie {
                 best = state;
@@ -172,10 +174,8 @@ struct CharmRefineState<'a> {
 
 impl<'a> CharmRefineState<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
-        let (times, background) = (
-            instance.process_times_in_seconds(),
-            instance.background_times_in_seconds(),
-        );
+        let times = instance.process_times_in_seconds();
+        let background = instance.background_times_in_seconds();
         let total = times.iter().sum::<f64>() + background.iter().sum::<f64>();
         let mut state = Self {
             instance,
@@ -254,7 +254,8 @@ impl<'a> CharmRefineState<'a> {
     /// Returns the largest process of the host `donor` with which some host of the list `light` stays below the load `limit`
     /// \[s\], and this host. In case of ties it is the first pair found; `None` if there is no such process.
     fn best_move(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
-        let (mut largest, mut best) = (0.0, None);
+        let mut largest = 0.0;
+        let mut best = None;
         for &host in light {
             for &process in &self.processes_of_host[donor] {
                 let time = self.process_times[process];
@@ -310,8 +311,10 @@ impl<'a> RefineAttempt<'a> {
             self.processes_of_host[receiver].push(process);
             self.placement.place(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
-            let own = self.processes_of_host[donor].iter();
-            let own: f64 = own.map(|&process| self.work(process)).sum();
+            let own: f64 = self.processes_of_host[donor]
+                .iter()
+                .map(|&process| self.work(process))
+                .sum();
             self.placement.times[donor] = self.instance.background_times[donor].get()
                 + own / self.instance.host_speeds[donor];
             self.move_count += 1;

@@ -148,7 +148,8 @@ fn assign_charm8(
     let tree = TreeLbInput::new(instance, is_rate_aware);
     let aim = tree.greedy_assignment();
     let start = CharmAttempt::new(instance, &tree);
-    let (mut best, mut hosts) = (f32::MAX, instance.current_hosts.clone());
+    let mut best = f32::MAX;
+    let mut hosts = instance.current_hosts.clone();
     let mut operations = aim.operation_count;
     bisect_load_bound(aim.max_load, |bound| {
         let mut state = start.clone();
@@ -197,7 +198,8 @@ impl CharmAttempt {
     /// Moves processes to the least loaded host until no host has more load than `bound` or no process fits; returns the maximum
     /// load. Lightly loaded hosts count with the largest load that they ever had.
     fn attempt_with_lightest_receiver(&mut self, tree: &TreeLbInput, bound: f32) -> f32 {
-        let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
+        let mut heavy = LibraryHeap::default();
+        let mut light = LibraryHeap::default();
         let mut largest = 0.0;
         for host in 0..self.host_loads.len() {
             self.insert_by_load(host, bound, &mut heavy, &mut light, &mut largest);
@@ -205,9 +207,9 @@ impl CharmAttempt {
         while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
             heavy.pop(is_lighter(&self.host_loads));
             light.pop(is_heavier(&self.host_loads));
-            let room =
-                |&process: &usize| self.host_loads[receiver] + tree.process_works[process] <= bound;
-            let found = self.processes_of_host[donor].iter().position(room);
+            let found = self.processes_of_host[donor].iter().position(|&process| {
+                self.host_loads[receiver] + tree.process_works[process] <= bound
+            });
             self.operation_count +=
                 found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             if let Some(at) = found {
@@ -396,7 +398,8 @@ impl LeakyHeap {
     /// children of position 0 are the positions 0 and 1.
     fn sink_from(&mut self, mut at: usize) {
         loop {
-            let (left, right) = (2 * at, 2 * at + 1);
+            let left = 2 * at;
+            let right = 2 * at + 1;
             if left >= self.hosts_and_loads.len() {
                 return;
             }
@@ -419,7 +422,8 @@ impl LeakyHeap {
 fn assign_variant_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let lower = greedy::assign_variant_ours(instance).max_time();
     let start = TentativePlacement::new(instance);
-    let (mut best, mut hosts) = (start.max_time(), instance.current_hosts.clone());
+    let mut best = start.max_time();
+    let mut hosts = instance.current_hosts.clone();
     let mut operations = operations_of_variant_ours(instance);
     let order = processes_by_decreasing_work(instance);
     bisect_load_bound(lower, |bound| {

@@ -83,7 +83,8 @@ impl<'a> TentativePlacement<'a> {
         present: Option<usize>,
     ) -> Option<usize> {
         let work = self.instance.process_works[process].get();
-        let (memory, own) = (self.instance.memory_of(process), self.hosts[process]);
+        let memory = self.instance.memory_of(process);
+        let own = self.hosts[process];
         let has_memory = |host: usize| self.used_memory[host] + memory <= self.memory_limits[host];
         let open = hosts.filter(|&host| host == own || has_memory(host));
         candidate_with_min_key(open, present, |host| {
@@ -151,8 +152,9 @@ pub(crate) fn first_with_min_key(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,
 ) -> Option<(usize, f64)> {
-    let keyed = candidates.map(|candidate| (candidate, key(candidate)));
-    keyed.min_by(|a, b| a.1.total_cmp(&b.1))
+    candidates
+        .map(|candidate| (candidate, key(candidate)))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Draws `count` different hosts out of `hosts` hosts, except for the host `own`, in random order; fewer if there are not enough

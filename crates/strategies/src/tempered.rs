@@ -184,10 +184,10 @@ impl<'a> SwapState<'a> {
     fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: ProcessSwap) -> f64 {
         let before = [a, b].map(|host| self.host_work_terms[host]);
         self.make_swap([a, b], swap);
-        let gets_and_is_over = |(host, got): (usize, Option<usize>)| {
-            got.is_some() && self.placement.exceeds_memory(host)
-        };
-        let is_full = [b, a].into_iter().zip(swap).any(gets_and_is_over);
+        let is_full = [b, a]
+            .into_iter()
+            .zip(swap)
+            .any(|(host, got)| got.is_some() && self.placement.exceeds_memory(host));
         let larger = self.host_work(a).max(self.host_work(b));
         self.make_swap([b, a], swap);
         [self.host_work_terms[a], self.host_work_terms[b]] = before;
@@ -210,10 +210,13 @@ impl<'a> SwapState<'a> {
     }
 
     fn make_best_swap(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
-        let (mut least, mut best) = (self.host_work(a).max(self.host_work(b)), None);
+        let mut least = self.host_work(a).max(self.host_work(b));
+        let mut best = None;
         let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());
-        let moves = own.iter().map(|&given| [Some(given), None]);
-        let moves = moves.chain(others.iter().map(|&taken| [None, Some(taken)]));
+        let moves = own
+            .iter()
+            .map(|&given| [Some(given), None])
+            .chain(others.iter().map(|&taken| [None, Some(taken)]));
         let pairs = |given: usize| others.iter().map(move |&taken| [Some(given), Some(taken)]);
         for swap in moves.chain(own.iter().copied().flat_map(pairs)) {
             *weighed += 1;

@@ -5,8 +5,9 @@ use migsim_output::{Cell, ValueRating};
 
 /// Returns a cell with a number, shown as `format` writes it; empty if there is no number.
 pub(super) fn cell_with(number: impl Into<Option<f64>>, format: impl Fn(f64) -> String) -> Cell {
-    let cell = |number| Cell::from_value_and_text(number, format(number));
-    number.into().map_or_else(Cell::empty, cell)
+    number.into().map_or_else(Cell::empty, |number| {
+        Cell::from_value_and_text(number, format(number))
+    })
 }
 
 /// Returns a cell with a number, shown with about four significant digits; empty if there is no number.
@@ -16,8 +17,9 @@ pub(super) fn number_cell(number: impl Into<Option<f64>>) -> Cell {
 
 /// Returns a cell with a mean and half the width of its confidence interval; empty if there is no sample.
 pub(super) fn mean_cell(sample: impl Into<Option<Sample>>) -> Cell {
-    let cell = |sample: Sample| Cell::from_value_and_text(sample.mean, sample.format());
-    sample.into().map_or_else(Cell::empty, cell)
+    sample.into().map_or_else(Cell::empty, |sample| {
+        Cell::from_value_and_text(sample.mean, sample.format())
+    })
 }
 
 /// Returns a cell with a gain \[%\], in green for a reduction of the makespan and in red for an increase; empty if there is none.
@@ -38,8 +40,7 @@ pub(super) fn csv_text(
     let mut table = csv::Writer::from_writer(Vec::new());
     let head = table.write_record(columns);
     let mut rows = rows.into_iter();
-    let written = head.and_then(|()| rows.try_for_each(|row| table.write_record(row)));
-    written.expect("memory can be written to");
-    let bytes = table.into_inner().expect("memory can be written to");
-    String::from_utf8(bytes).expect("it was text")
+    head.and_then(|()| rows.try_for_each(|row| table.write_record(row)))
+        .expect("memory can be written to");
+    String::from_utf8(table.into_inner().expect("memory can be written to")).expect("it was text")
 }

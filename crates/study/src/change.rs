@@ -40,13 +40,12 @@ pub(super) fn check_parameter_effects(sweep: &Sweep, plan: &Plan) -> Result<(), 
                 .distinct_values
                 .iter()
                 .map(|value| value_label(value));
-            let message = format!(
-                "the parameter `{}` changes nothing: its values mean the same settings, `{}",
-                parameter.name,
-                join_first_names(&shown.collect::<Vec<_>>(), "`, `", "`")
-            );
             return Err(Error::input(
-                message,
+                format!(
+                    "the parameter `{}` changes nothing: its values mean the same settings, `{}",
+                    parameter.name,
+                    join_first_names(&shown.collect::<Vec<_>>(), "`, `", "`")
+                ),
                 &parameter.definition_text,
                 "leave out this parameter, or name values with which runs differ",
             ));
@@ -58,7 +57,8 @@ pub(super) fn check_parameter_effects(sweep: &Sweep, plan: &Plan) -> Result<(), 
 /// Returns a note on settings that describe the same run as an earlier setting; `None` if there are none. Such a run is simulated
 /// only once.
 pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
-    let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
+    let mut first = BTreeMap::new();
+    let mut equal = Vec::new();
     for (setting, run) in plan.runs.iter().step_by(plan.seeds.len()).enumerate() {
         let before = *first.entry(run).or_insert(setting);
         if before != setting {
@@ -69,12 +69,11 @@ pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
             ));
         }
     }
-    let text = format!(
+    (!equal.is_empty()).then_some(format!(
         "of the {} settings, some describe the same run as an earlier setting, whose result they share: {}",
         plan.settings.len(),
         join_first_names(&equal, ", ", "")
-    );
-    (!equal.is_empty()).then_some(text)
+    ))
 }
 
 /// Joins the first few names with `comma`, followed by `end`, and by an ellipsis if there are more names.

@@ -155,8 +155,10 @@ struct PolicyRuns<'r> {
 impl<'r> PolicyRuns<'r> {
     /// Returns the runs of a setting; `None` if a run is missing or failed.
     fn of_setting(plan: &Plan, rows: &'r Rows, setting: usize) -> Option<Self> {
-        let rows = plan.rows_of(setting, rows).into_iter();
-        let rows: Vec<&RunRow> = rows.collect::<Option<_>>()?;
+        let rows: Vec<&RunRow> = plan
+            .rows_of(setting, rows)
+            .into_iter()
+            .collect::<Option<_>>()?;
         let times = rows.iter().map(|row| row.makespan(Scenario::Iii));
         Some(Self {
             setting,
@@ -172,8 +174,11 @@ impl<'r> PolicyRuns<'r> {
 
     /// Returns by how much the makespans exceed those of `base` \[%\], over the seeds.
     fn percent_above(&self, base: &[f64]) -> Option<Sample> {
-        let pairs = self.times.iter().zip(base);
-        let percent = pairs.map(|(time, base)| 100.0 * (time / base - 1.0));
+        let percent = self
+            .times
+            .iter()
+            .zip(base)
+            .map(|(time, base)| 100.0 * (time / base - 1.0));
         Sample::from_numbers(&percent.collect::<Vec<_>>())
     }
 }
@@ -183,10 +188,15 @@ impl Comparison {
     /// `known`.
     pub fn from_rows(plan: &Plan, rows: &Rows, known: &AdditionalResults) -> Self {
         let label = |setting: usize| {
-            let values = plan.settings[setting].iter().flatten();
-            values.map(value_label).collect::<Vec<_>>().join(" ")
+            plan.settings[setting]
+                .iter()
+                .flatten()
+                .map(value_label)
+                .collect::<Vec<_>>()
+                .join(" ")
         };
-        let (mut found, mut failed_policies) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut failed_policies = Vec::new();
         for setting in 0..plan.settings.len() {
             match PolicyRuns::of_setting(plan, rows, setting) {
                 Some(runs) => found.push(runs),
@@ -210,24 +220,25 @@ impl Comparison {
                 .makespans_with_best_calls
                 .iter()
                 .filter_map(|times| times[seed]);
-            let times = times.iter().map(|times| times[seed]);
             times
+                .iter()
+                .map(|times| times[seed])
                 .chain(searched)
                 .chain(called)
                 .fold(f64::INFINITY, f64::min)
         });
         let best_known: Vec<f64> = best_known.collect();
         let alone: Option<Vec<f64>> = found.first().and_then(|one| {
-            let rows = one.rows.iter();
-            rows.map(|row| row.makespan(Scenario::I)).collect()
+            one.rows
+                .iter()
+                .map(|row| row.makespan(Scenario::I))
+                .collect()
         });
-        let places = found.iter().enumerate();
-        let policies = places.filter_map(|(place, runs)| {
+        let policies = found.iter().enumerate().filter_map(|(place, runs)| {
             let better = faster.iter().filter(|count| **count < faster[place]);
             let rank = 1 + better.count();
             let behind = paired_difference(&runs.times, best).filter(|_| place > 0);
-            let policy = label(runs.setting);
-            PolicyResults::from_runs(policy, rank, runs, behind, &best_known, known)
+            PolicyResults::from_runs(label(runs.setting), rank, runs, behind, &best_known, known)
         });
         let mut policies: Vec<PolicyResults> = policies.collect();
         policies.sort_by_key(|one| one.rank);
@@ -248,8 +259,10 @@ impl Comparison {
 
     /// Returns the results of the policy with the second lowest mean makespan; `None` if there is only one policy.
     pub fn second_best_policy(&self) -> Option<&PolicyResults> {
-        let others = self.policies.iter().skip(1);
-        others.min_by(|a, b| a.makespan_s.mean.total_cmp(&b.makespan_s.mean))
+        self.policies
+            .iter()
+            .skip(1)
+            .min_by(|a, b| a.makespan_s.mean.total_cmp(&b.makespan_s.mean))
     }
 
     /// Returns the best static start if the runs of the policies begin with another initial placement.
@@ -384,17 +397,19 @@ impl PolicyResults {
         best_known: &[f64],
         known: &AdditionalResults,
     ) -> Option<Self> {
-        let bounds = known.seeds.iter();
-        let bounds = bounds.map(|one| one.lower_bound.filter(|bound| *bound > 0.0));
-        let bounds: Option<Vec<f64>> = bounds.collect();
+        let bounds: Option<Vec<f64>> = known
+            .seeds
+            .iter()
+            .map(|one| one.lower_bound.filter(|bound| *bound > 0.0))
+            .collect();
         // The policy's own run is one of the choices.
         let called: Option<Vec<f64>> =
             known
                 .makespans_with_best_calls
                 .get(runs.setting)
                 .and_then(|best| {
-                    let pairs = best.iter().zip(&runs.times);
-                    pairs
+                    best.iter()
+                        .zip(&runs.times)
                         .map(|(best, time)| Some(best.as_ref()?.min(*time)))
                         .collect()
                 });
@@ -429,8 +444,7 @@ impl PolicyResults {
 /// `None` if no number of seeds suffices or the number cannot be computed.
 fn seeds_needed(basis: TestConditions, policies: &[PolicyResults]) -> Option<usize> {
     let best = policies.first()?.makespan_s.mean;
-    let next = policies.get(1).filter(|one| one.rank == 1)?;
-    let behind = next.behind_best_s?;
+    let behind = policies.get(1).filter(|one| one.rank == 1)?.behind_best_s?;
     let deviation = behind.deviation.filter(|_| basis.are_tests_possible())?;
     let margin = basis.indifference_margin(false, best);
     let above = Some(behind.mean).filter(|mean| *mean > margin)?;
@@ -447,13 +461,17 @@ pub fn compute_additional_results(
     plan: &Plan,
     wanted: AdditionalRuns,
 ) -> Result<AdditionalResults, Error> {
-    let seeds = plan.seeds.par_iter();
-    let seeds = seeds.map(|seed| compute_seed_results(sweep, plan, wanted, *seed));
-    let seeds = seeds.collect::<Result<_, _>>()?;
+    let seeds = plan
+        .seeds
+        .par_iter()
+        .map(|seed| compute_seed_results(sweep, plan, wanted, *seed))
+        .collect::<Result<_, _>>()?;
     let of_run = |run: usize| {
         let (setting, seed) = plan.setting_and_seed(run);
-        let experiment = plan.experiment(sweep, setting, seed).ok()?;
-        let found = experiment.find_best_calls(wanted.best_call_barriers, &Progress::default());
+        let found = plan
+            .experiment(sweep, setting, seed)
+            .ok()?
+            .find_best_calls(wanted.best_call_barriers, &Progress::default());
         Some(found.ok()?.makespan.get())
     };
     let runs = if wanted.best_call_barriers == 0 {

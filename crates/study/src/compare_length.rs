@@ -22,14 +22,15 @@ impl Comparison {
             .scenario_i_makespan
             .filter(|_| self.is_application_recorded)?
             .mean;
-        let moving = self.policies.iter().filter(|one| one.moves > 0.0);
-        let moving: Vec<&PolicyResults> = moving.collect();
+        let moving: Vec<&PolicyResults> =
+            self.policies.iter().filter(|one| one.moves > 0.0).collect();
         if moving.is_empty() {
             let text = "No policy moves a process in this recorded run, so that the comparison does not show how long a run must be for moves to pay for themselves: record more supersteps.";
             return Some(text.into());
         }
         let found = moving.into_iter().filter_map(|one| {
-            let (calls, moves) = (one.calls_cost_s, one.moves_cost_s);
+            let calls = one.calls_cost_s;
+            let moves = one.moves_cost_s;
             let saved = alone - one.makespan_s.mean + calls + moves;
             let runs = moves / (saved - calls);
             (saved > calls).then_some((one, runs * alone))

@@ -70,9 +70,11 @@ impl ExampleRun {
             times(wait.from, wait.until, one.application_delayed_until)
         });
         let cluster = |host: HostId| experiment.platform.platform.cluster_of(host).index();
-        let moves = outcome.migrations.iter();
-        let moves = moves.map(|one| (one.superstep + 1, cluster(one.from), cluster(one.to)));
-        let mut moves: Vec<_> = moves.collect();
+        let mut moves: Vec<_> = outcome
+            .migrations
+            .iter()
+            .map(|one| (one.superstep + 1, cluster(one.from), cluster(one.to)))
+            .collect();
         moves.sort_by_key(|one| one.0);
         Ok(Self {
             policy: policy.to_owned(),
@@ -112,8 +114,9 @@ impl ExampleRuns {
         let seed = plan.seeds[0];
         let experiment = |one: &PolicyResults| plan.experiment(sweep, one.setting, seed);
         let policies = &comparison.policies[..comparison.policies.len().min(MAX_EXAMPLE_RUNS)];
-        let runs = policies.par_iter();
-        let runs = runs.map(|one| ExampleRun::simulate(&one.policy, &experiment(one)?));
+        let runs = policies
+            .par_iter()
+            .map(|one| ExampleRun::simulate(&one.policy, &experiment(one)?));
         let count = format_count(plan.settings.len(), "policy");
         let mut examples = Self {
             title: format!("Comparison of {count}"),
@@ -198,10 +201,13 @@ impl Comparison {
             label,
             dots: vec![Dot::from_half_width(0, makespan.mean, makespan.ci95)],
         };
-        let policies = self.policies.iter();
-        let policies = policies.map(|one| row(one.policy.clone(), one.makespan_s));
-        let start = self.other_static_start();
-        let start = start.map(|one| row(one.table_label(), one.makespan_s));
+        let policies = self
+            .policies
+            .iter()
+            .map(|one| row(one.policy.clone(), one.makespan_s));
+        let start = self
+            .other_static_start()
+            .map(|one| row(one.table_label(), one.makespan_s));
         let axis = match self.test_conditions.seed_count {
             0 | 1 => "makespan [s]",
             _ => "makespan [s], mean and 95 % interval",
@@ -266,7 +272,8 @@ fn draw_phase_strips(ExampleRuns { runs, .. }: &ExampleRuns) -> String {
             x if x > WIDTH - 20.0 => "end",
             _ => "middle",
         };
-        let (top, base) = (height - AXIS + 1.0, height - 6.0);
+        let top = height - AXIS + 1.0;
+        let base = height - 6.0;
         let _ = writeln!(
             svg,
             "<path d=\"M{x:.1} {top}v5\" stroke=\"currentColor\"/><text x=\"{x:.1}\" y=\"{base}\" text-anchor=\"{anchor}\">{label} s</text>",
@@ -287,8 +294,8 @@ fn draw_phase_strips(ExampleRuns { runs, .. }: &ExampleRuns) -> String {
 /// Returns the strip of one run as SVG; neighbouring columns with the same phases are joined. `longest` is the largest makespan
 /// \[s\], and `top` the vertical position.
 fn draw_phase_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
-    let times = sum_phase_times_by_column(run, longest);
-    let shares = times.iter().map(|spent| {
+    let spent = sum_phase_times_by_column(run, longest);
+    let shares = spent.iter().map(|spent| {
         let all: f64 = spent.iter().sum();
         spent.map(|time| {
             if all > 0.0 {

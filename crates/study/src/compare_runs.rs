@@ -58,20 +58,22 @@ impl RunOfFolder {
     }
 
     fn problem(&self, message: String, hint: &str) -> Error {
-        let source = self.path.display().to_string();
-        Error::input(message, source, hint)
+        Error::input(message, self.path.display().to_string(), hint)
     }
 
     /// Returns whether the seed of the run changes its result; `true` if this is not known.
     fn is_random(&self) -> bool {
-        let by_settings = || self.experiment.as_ref().is_none_or(Experiment::uses_seed);
-        self.run.is_random.unwrap_or_else(by_settings)
+        self.run
+            .is_random
+            .unwrap_or_else(|| self.experiment.as_ref().is_none_or(Experiment::uses_seed))
     }
 
     fn seed_results(&self) -> SeedResults {
-        let bound = |experiment: &Experiment| experiment.makespan_lower_bound().get();
         SeedResults {
-            lower_bound: self.experiment.as_ref().map(bound),
+            lower_bound: self
+                .experiment
+                .as_ref()
+                .map(|experiment| experiment.makespan_lower_bound().get()),
             static_starts: self.run.static_starts.clone(),
             prices: describe_prices(&self.run.experiment_settings),
             ..SeedResults::default()
@@ -104,7 +106,9 @@ pub fn compare_run_folders(
     }
     let labels = policy_labels(registry, &groups);
     let seeds: BTreeSet<u64> = folders.iter().map(RunOfFolder::seed).collect();
-    let (mut rows, mut runs, mut runs_of_plan) = (Rows::new(), Vec::new(), Vec::new());
+    let mut rows = Rows::new();
+    let mut runs = Vec::new();
+    let mut runs_of_plan = Vec::new();
     for (label, (_, own)) in labels.iter().zip(&groups) {
         for seed in &seeds {
             let with: Vec<_> = own.iter().filter(|one| one.seed() == *seed).collect();
@@ -112,8 +116,8 @@ pub fn compare_run_folders(
                 [folder] => folder,
                 [first, second, ..] => {
                     let both = [first, second].map(|one| one.path.display().to_string());
-                    let problem = Problem::new("two of the named folders hold the same run");
-                    let problem = problem.source(both.join(", "));
+                    let problem = Problem::new("two of the named folders hold the same run")
+                        .source(both.join(", "));
                     return Err(problem.hint("name only one of these two folders").into());
                 }
                 [] => {
@@ -148,13 +152,15 @@ pub fn compare_run_folders(
         ..AdditionalResults::default()
     };
     let comparison = Comparison::from_rows(&plan, &rows, &known);
-    let policies = comparison.policies.iter();
-    let shown = policies.map(|one| (&one.policy, runs_of_plan[one.setting * plan.seeds.len()]));
-    let best = shown
+    let shown = comparison
+        .policies
+        .iter()
+        .map(|one| (&one.policy, runs_of_plan[one.setting * plan.seeds.len()]));
+    let clusters = shown
         .clone()
         .next()
-        .and_then(|(_, folder)| folder.experiment.as_ref());
-    let clusters = best.map_or_else(Vec::new, processes_per_cluster);
+        .and_then(|(_, folder)| folder.experiment.as_ref())
+        .map_or_else(Vec::new, processes_per_cluster);
     let runs = shown.filter_map(|(policy, folder)| {
         Some(example_run(
             policy,
@@ -208,10 +214,11 @@ fn relevant_settings(registry: &Registry, folder: &RunOfFolder) -> Value {
         if let Some(value) = settings.pointer_mut(&pointer)
             && let Some(name) = value.as_str()
         {
-            let files = inputs
+            let hashes: Vec<&str> = inputs
                 .iter()
-                .filter(|one| names_input_file(name, &one.source));
-            let hashes: Vec<&str> = files.map(|one| &*one.sha256).collect();
+                .filter(|one| names_input_file(name, &one.source))
+                .map(|one| &*one.sha256)
+                .collect();
             if !hashes.is_empty() {
                 *value = json!(hashes);
             }
@@ -233,19 +240,20 @@ fn relevant_settings(registry: &Registry, folder: &RunOfFolder) -> Value {
 
 /// Returns the name of the policy of each group for tables, followed by its folder if several policies have the same name.
 fn policy_labels(registry: &Registry, groups: &[(&Value, Vec<&RunOfFolder>)]) -> Vec<String> {
-    let named = groups
+    let named: Vec<String> = groups
         .iter()
-        .map(|one| policy_with_trigger(registry, &one.0["policy"]));
-    let named: Vec<String> = named.collect();
-    let label = |(name, (_, own)): (&String, &(_, Vec<&RunOfFolder>))| match named
+        .map(|one| policy_with_trigger(registry, &one.0["policy"]))
+        .collect();
+    named
         .iter()
-        .filter(|one| *one == name)
-        .count()
-    {
-        1 => name.clone(),
-        _ => format!("{name} ({})", own[0].path.display()),
-    };
-    named.iter().zip(groups).map(label).collect()
+        .zip(groups)
+        .map(
+            |(name, (_, own))| match named.iter().filter(|one| *one == name).count() {
+                1 => name.clone(),
+                _ => format!("{name} ({})", own[0].path.display()),
+            },
+        )
+        .collect()
 }
 
 /// Returns the policy of a run in the syntax of the option `--policy`, such as `refine/every=10`.
@@ -265,8 +273,11 @@ fn policy_with_trigger(registry: &Registry, settings: &Value) -> String {
 /// Returns a note on the settings other than the policy and the seed in which the runs differ; empty if they differ in no other
 /// setting.
 fn difference_notes(settings: &[Value]) -> Vec<String> {
-    let keys = settings.iter().filter_map(Value::as_object);
-    let keys: BTreeSet<&String> = keys.flat_map(|map| map.keys()).collect();
+    let keys: BTreeSet<&String> = settings
+        .iter()
+        .filter_map(Value::as_object)
+        .flat_map(|map| map.keys())
+        .collect();
     let differs = |key: &&String| {
         let is_other = |one: &Value| one[&**key] != settings[0][&**key];
         *key != "policy" && settings.iter().any(is_other)
@@ -274,12 +285,12 @@ fn difference_notes(settings: &[Value]) -> Vec<String> {
     let keys = keys
         .into_iter()
         .filter(differs)
-        .map(|key| format!("`{key}`"));
-    let keys = keys.collect::<Vec<_>>().join(", ");
-    let note = format!(
+        .map(|key| format!("`{key}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    Vec::from_iter((!keys.is_empty()).then_some(format!(
         "the runs also differ in {keys}, so that the differences of makespans are not due to the policies alone"
-    );
-    Vec::from_iter((!keys.is_empty()).then_some(note))
+    )))
 }
 
 fn row_of_run(run: &Run) -> RunRow {

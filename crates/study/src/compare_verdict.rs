@@ -15,8 +15,7 @@ impl Comparison {
         let Some(best) = self.policies.first() else {
             return "No policy completed its runs with all seeds.".into();
         };
-        let ties = self.policies.iter().filter(|one| one.rank == 1);
-        let ties: Vec<&PolicyResults> = ties.collect();
+        let ties: Vec<&PolicyResults> = self.policies.iter().filter(|one| one.rank == 1).collect();
         if let ([one], [_, ..]) = (&self.policies[..], &self.failed_policies[..]) {
             return format!(
                 "Only `{}` completed its runs with all seeds (mean makespan {} s in scenario iii, with migrations), so that nothing is compared. Runs of these policies failed: {}.",
@@ -25,7 +24,8 @@ impl Comparison {
                 join_names(&self.failed_policies)
             );
         }
-        let (basis, policies) = (self.test_conditions, self.policies.len());
+        let basis = self.test_conditions;
+        let policies = self.policies.len();
         let start = self.best_static_start.as_ref();
         let sentences = [
             Some(self.best_policy_sentence(best, &ties)),
@@ -54,10 +54,8 @@ impl Comparison {
     /// number of seeds that would separate them.
     fn best_policy_sentence(&self, best: &PolicyResults, ties: &[&PolicyResults]) -> String {
         let basis = self.test_conditions;
-        let (mean, margin) = (
-            format_short(best.makespan_s.mean),
-            basis.indifference.percent(),
-        );
+        let mean = format_short(best.makespan_s.mean);
+        let margin = basis.indifference.percent();
         let seeds = format_count(basis.seed_count, "seed");
         let how = match basis.seed_count {
             1 if basis.has_random_results => {
@@ -134,7 +132,8 @@ impl Comparison {
     /// counts every policy as one test.
     fn gain_sentence(&self, best: &PolicyResults) -> Option<String> {
         let gain = best.gain_percent?;
-        let (mean, size) = (gain.mean, gain.abs());
+        let mean = gain.mean;
+        let size = gain.abs();
         let margin = self.test_conditions.indifference.percent();
         let is_shown = self
             .test_conditions

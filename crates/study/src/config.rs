@@ -207,8 +207,10 @@ impl Sweep {
 
     /// Returns the names of the varied parameters.
     pub(super) fn parameter_names(&self) -> Vec<String> {
-        let parameters = self.varied_parameters.iter();
-        parameters.map(|one| one.name.clone()).collect()
+        self.varied_parameters
+            .iter()
+            .map(|one| one.name.clone())
+            .collect()
     }
 
     /// Returns the sweep without its varied parameters.
@@ -228,7 +230,8 @@ impl Sweep {
         let file: SweepFile = document.deserialize()?;
         let wrong = |message: String, key: String| Problem::new(message).source(source).key(key);
         let seeds = file.seeds.as_ref().map(ValuesSpec::from_json).transpose();
-        let (mut varied_parameters, mut problems) = (Vec::new(), Vec::new());
+        let mut varied_parameters = Vec::new();
+        let mut problems = Vec::new();
         for (name, value) in &file.vary {
             match Parameter::from_json(registry, name, value, source) {
                 Ok(parameter) => varied_parameters.push(parameter),

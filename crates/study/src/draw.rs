@@ -18,13 +18,14 @@ pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Ve
             .collect(),
         Combine::Zip => {
             let length = counts.iter().copied().max().unwrap_or(1);
-            let one = |index: u64| {
-                counts
-                    .iter()
-                    .map(|&n| if n == 1 { 0 } else { index })
-                    .collect()
-            };
-            (0..length).map(one).collect()
+            (0..length)
+                .map(|index| {
+                    counts
+                        .iter()
+                        .map(|&n| if n == 1 { 0 } else { index })
+                        .collect()
+                })
+                .collect()
         }
         Combine::Random(wanted) => draw_random_settings(
             wanted,
@@ -61,7 +62,8 @@ pub(super) fn draw_random_settings(
     if wanted >= grid_size(counts) {
         return select_settings(Combine::Grid, counts, 0);
     }
-    let (mut drawn, mut all) = (BTreeSet::new(), Vec::new());
+    let mut drawn = BTreeSet::new();
+    let mut all = Vec::new();
     while (all.len() as u64) < wanted {
         let setting: Vec<u64> = counts
             .iter()
@@ -94,13 +96,14 @@ fn draw_latin_hypercube(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>>
         };
         columns.push(strata.into_iter().map(within).collect::<Vec<u64>>());
     }
-    let row = |setting: u64| {
-        columns
-            .iter()
-            .map(|column| column[to_index(setting)])
-            .collect()
-    };
-    (0..wanted).map(row).collect()
+    (0..wanted)
+        .map(|setting| {
+            columns
+                .iter()
+                .map(|column| column[to_index(setting)])
+                .collect()
+        })
+        .collect()
 }
 
 fn to_index(number: u64) -> usize {

@@ -33,15 +33,18 @@ pub(super) fn main_effect(
     means: &[Option<f64>],
     parameter: usize,
 ) -> MainEffect {
-    let pairs = plan.settings.iter().zip(means);
-    let with = pairs.filter_map(|(values, mean)| Some((values[parameter].as_ref()?, (*mean)?)));
+    let with = plan
+        .settings
+        .iter()
+        .zip(means)
+        .filter_map(|(values, mean)| Some((values[parameter].as_ref()?, (*mean)?)));
     let with: Vec<(&Value, f64)> = with.collect();
     let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
     let centre = mean(&all);
     let total: f64 = all.iter().map(|goal| (goal - centre).powi(2)).sum();
     let groups = group_goal_by_parameter_value(&with);
-    let explained = groups.iter();
-    let explained: f64 = explained
+    let explained: f64 = groups
+        .iter()
         .map(|(_, goals)| goals.len() as f64 * (mean(goals) - centre).powi(2))
         .sum();
     let values = groups.into_iter().map(|(name, goals)| (name, mean(&goals)));
@@ -70,8 +73,10 @@ fn group_goal_by_parameter_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64
     }
     let is_numeric = with.iter().all(|(value, _)| value.is_number());
     if by_value.len() * 2 <= with.len() || by_value.len() <= 2 * RANGE_COUNT || !is_numeric {
-        let named = |(value, goals): (&Value, Vec<f64>)| (value_label(value), goals);
-        return by_value.into_values().map(named).collect();
+        return by_value
+            .into_values()
+            .map(|(value, goals)| (value_label(value), goals))
+            .collect();
     }
     let mut sorted: Vec<(f64, &Value, f64)> = with
         .iter()

@@ -70,12 +70,15 @@ fn lines_figure_series(
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: &Scenario| own().any(|row| row.makespan(*scenario).is_some());
-    let all = Scenario::ALL.into_iter().filter(is_there);
-    all.map(|scenario| {
-        let (label, place) = (scenario_label(style, scenario.name()), scenario as usize);
-        (LegendSeries::from_index(label, place), MEASURES[place].2)
-    })
-    .collect()
+    Scenario::ALL
+        .into_iter()
+        .filter(is_there)
+        .map(|scenario| {
+            let label = scenario_label(style, scenario.name());
+            let place = scenario as usize;
+            (LegendSeries::from_index(label, place), MEASURES[place].2)
+        })
+        .collect()
 }
 
 fn sample_over_seeds(
@@ -85,8 +88,11 @@ fn sample_over_seeds(
     measure: Measure,
 ) -> Option<Sample> {
     let of_seed = |seed: usize| {
-        let ids = settings.iter().map(|setting| &plan.runs_of(*setting)[seed]);
-        let numbers: Vec<f64> = ids.filter_map(|id| measure(rows.get(id)?)).collect();
+        let numbers: Vec<f64> = settings
+            .iter()
+            .map(|setting| &plan.runs_of(*setting)[seed])
+            .filter_map(|id| measure(rows.get(id)?))
+            .collect();
         (!numbers.is_empty()).then(|| mean(&numbers))
     };
     let seeds = 0..plan.seeds.len();
@@ -102,20 +108,22 @@ fn draw_lines_figure(plan: &Plan, rows: &Rows, summary: &Summary, style: &Figure
         let parameter = effect.parameter_index;
         let values =
             values_or_ranges_with_settings(&ParameterValues::of_parameter(plan, parameter));
-        let row = |(label, settings): (String, Vec<usize>)| {
-            let dots = measures.iter().enumerate().filter_map(|(key, measure)| {
-                let sample = sample_over_seeds(plan, rows, &settings, *measure)?;
-                let half = sample.ci95.filter(|half| *half > 0.0);
-                Some(Dot::from_half_width(key, sample.mean, half))
-            });
-            ChartRow {
-                label,
-                dots: dots.collect(),
-            }
-        };
         RowGroup {
             heading: plan.names[parameter].clone(),
-            rows: values.into_iter().map(row).collect(),
+            rows: values
+                .into_iter()
+                .map(|(label, settings)| {
+                    let dots = measures.iter().enumerate().filter_map(|(key, measure)| {
+                        let sample = sample_over_seeds(plan, rows, &settings, *measure)?;
+                        let half = sample.ci95.filter(|half| *half > 0.0);
+                        Some(Dot::from_half_width(key, sample.mean, half))
+                    });
+                    ChartRow {
+                        label,
+                        dots: dots.collect(),
+                    }
+                })
+                .collect(),
         }
     });
     let what = if summary.goal.is_gain() {
@@ -150,15 +158,17 @@ fn values_or_ranges_with_settings(values: &ParameterValues<'_>) -> Vec<(String, 
         ranks.sort_by(|a, b| number(a).total_cmp(&number(b)));
         count.div_ceil(RANGES)
     };
-    let together = |ranks: &[usize]| {
-        let with = ranks
-            .iter()
-            .flat_map(|rank| settings[*rank].iter().copied());
-        let label = match ranks {
-            [first, .., last] => format!("{} … {}", text(first), text(last)),
-            _ => text(&ranks[0]),
-        };
-        (label, with.collect())
-    };
-    ranks.chunks(size.max(1)).map(together).collect()
+    ranks
+        .chunks(size.max(1))
+        .map(|ranks| {
+            let with = ranks
+                .iter()
+                .flat_map(|rank| settings[*rank].iter().copied());
+            let label = match ranks {
+                [first, .., last] => format!("{} … {}", text(first), text(last)),
+                _ => text(&ranks[0]),
+            };
+            (label, with.collect())
+        })
+        .collect()
 }

@@ -127,9 +127,8 @@ pub fn write_results(
 }
 
 fn figure_svg_files(plan: &Plan, rows: &Rows, summary: &Summary) -> Vec<(String, String)> {
-    let figures = draw_figures(plan, rows, summary, &FigureStyle::default());
-    let figures = figures.iter();
-    figures
+    draw_figures(plan, rows, summary, &FigureStyle::default())
+        .iter()
         .map(|figure| (format!("{}.svg", figure.name), figure.to_svg()))
         .collect()
 }
@@ -167,8 +166,8 @@ pub fn figures_of_folder(
 /// The folder cannot be read, or it has no figure.
 pub fn available_figures(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
     let figures = figures_of_folder(folder, "all", &FigureStyle::default())?;
-    let figures = figures.iter();
     Ok(figures
+        .iter()
         .map(|figure| figure_description(&figure.name))
         .collect())
 }
@@ -266,11 +265,10 @@ pub fn merge_folders(
             "the named folders lack {absent} of the {} runs of the sweep",
             plan.runs.len()
         );
-        let hint = format!(
+        return Err(Problem::new(message).hint(format!(
             "run the missing parts, then repeat this command; the runs that exist are kept in `{}`",
             out.display()
-        );
-        return Err(Problem::new(message).hint(hint).into());
+        )).into());
     }
     write_results(out, &plan, Shard::WHOLE, &store.rows, form)
 }
@@ -334,7 +332,8 @@ fn check_same_plan(
     folder: &Path,
 ) -> Result<(), Error> {
     let difference = if first.version != plan.version {
-        let (own, other) = (&plan.version, &first.version);
+        let own = &plan.version;
+        let other = &first.version;
         format!("it is of version {own} of migsim instead of {other}")
     } else if first.names != plan.names {
         let [own, other] = [plan, first].map(|plan| plan.names.join(", "));
@@ -348,12 +347,11 @@ fn check_same_plan(
     } else {
         return Ok(());
     };
-    let message = format!(
-        "the plan of this folder differs from that of `{}`: {difference}",
-        first_folder.display()
-    );
     Err(Error::input(
-        message,
+        format!(
+            "the plan of this folder differs from that of `{}`: {difference}",
+            first_folder.display()
+        ),
         folder.display().to_string(),
         "name only folders that are parts of one sweep",
     ))

@@ -42,13 +42,11 @@ pub(super) fn draw_heat_maps(
         return None; // no setting has both parameters, or none could be run
     }
     let panel = |(ranks, cells): (Vec<usize>, PanelCells)| {
-        let pairs = apart.iter().zip(ranks);
-        let given = pairs.filter_map(|(parameter, rank)| {
-            let value = values[*parameter].distinct_values.get(rank)?;
+        let given = apart.iter().zip(ranks).filter_map(|(parameter, rank)| {
             Some(format!(
                 "{} = {}",
                 plan.names[*parameter],
-                value_label(value)
+                value_label(values[*parameter].distinct_values.get(rank)?)
             ))
         });
         let cells = cells.into_iter();
@@ -60,12 +58,18 @@ pub(super) fn draw_heat_maps(
         }
     };
     let axis = |parameter: usize| {
-        let labels = values[parameter].distinct_values.iter();
-        let labels = labels.map(|value| value_label(value)).collect();
+        let labels = values[parameter]
+            .distinct_values
+            .iter()
+            .map(|value| value_label(value))
+            .collect();
         (plan.names[parameter].clone(), labels)
     };
-    let averaged = rest.iter().filter(|parameter| !apart.contains(parameter));
-    let averaged: Vec<&str> = averaged.map(|one| plan.names[*one].as_str()).collect();
+    let averaged: Vec<&str> = rest
+        .iter()
+        .filter(|parameter| !apart.contains(parameter))
+        .map(|one| plan.names[*one].as_str())
+        .collect();
     let title = match averaged[..] {
         [] => summary.goal.name().to_owned(),
         _ => format!("{}, mean over {}", summary.goal.name(), averaged.join(", ")),
@@ -86,14 +90,17 @@ fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
         .map(|effect| (effect.parameter_index, effect.variance_share.unwrap_or(0.0)))
         .collect();
     by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let parameters = by_share.into_iter().map(|(parameter, _)| parameter);
-    parameters.collect()
+    by_share
+        .into_iter()
+        .map(|(parameter, _)| parameter)
+        .collect()
 }
 
 /// Returns the parameters of `rest` that get a separate panel for each combination of their values, as long as the number of
 /// panels does not exceed the maximum.
 fn panel_parameters(rest: &[usize], values: &[ParameterValues<'_>]) -> Vec<usize> {
-    let (mut apart, mut panels) = (Vec::new(), 1);
+    let mut apart = Vec::new();
+    let mut panels = 1;
     for &parameter in rest {
         if panels * values[parameter].count_distinct_values() <= MAX_PANELS {
             panels *= values[parameter].count_distinct_values();
@@ -120,8 +127,12 @@ fn goals_by_panel(
             continue;
         };
         let panel = apart.iter().map(|one| rank(*one).unwrap_or(usize::MAX));
-        let cells = goals.entry(panel.collect()).or_default();
-        cells.entry((column, row)).or_default().push(goal.mean);
+        goals
+            .entry(panel.collect())
+            .or_default()
+            .entry((column, row))
+            .or_default()
+            .push(goal.mean);
     }
     goals
 }

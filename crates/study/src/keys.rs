@@ -47,8 +47,9 @@ pub fn parameter_key_for_policy(registry: &Registry, name: &str, policy: &str) -
 /// Returns the key that a name stands for under each policy, in the order of the policies; `None` where the policy has no such
 /// option.
 pub fn parameter_keys_for_all_policies(registry: &Registry, name: &str) -> Vec<Option<String>> {
-    let policies = registry.policies().names();
-    policies
+    registry
+        .policies()
+        .names()
         .map(|policy| parameter_key_for_policy(registry, name, policy))
         .collect()
 }
@@ -58,11 +59,12 @@ pub fn short_parameter_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
     if let Some((short, _)) = SHORT_NAMES.iter().find(|(_, key)| *key == name) {
         return short;
     }
-    let of_workload = name.strip_prefix("workload.").and_then(|key| {
-        let flags = registry.workload_flags();
-        Some(flags.into_iter().find(|flag| flag.option_name == key)?.name)
-    });
-    of_workload.unwrap_or(name)
+    name.strip_prefix("workload.")
+        .and_then(|key| {
+            let flags = registry.workload_flags();
+            Some(flags.into_iter().find(|flag| flag.option_name == key)?.name)
+        })
+        .unwrap_or(name)
 }
 
 /// Returns whether a parameter changes the work or the platform, and not only how the work is scheduled.
@@ -93,11 +95,15 @@ pub fn base_policy_name(name: &str) -> &str {
 
 /// Lists all names of parameters that may vary, given the complete settings of one run.
 pub(super) fn variable_parameter_names(registry: &Registry, resolved: &Value) -> Vec<String> {
-    let leaves = leaf_values(resolved, "").into_iter();
-    let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
+    let mut keys: Vec<String> = leaf_values(resolved, "")
+        .into_iter()
+        .map(|(key, _)| key)
+        .collect();
     let flags = [registry.workload_flags(), registry.policy_flags()].concat();
-    let short = SHORT_NAMES.iter().map(|(short, _)| *short);
-    let short = short.chain(flags.into_iter().map(|flag| flag.name));
+    let short = SHORT_NAMES
+        .iter()
+        .map(|(short, _)| *short)
+        .chain(flags.into_iter().map(|flag| flag.name));
     keys.extend(short.map(str::to_owned));
     let is_told = |key: &String| {
         let of_people = ["origins", "basis", "extends", "schema", "calibrated_for"];
@@ -115,11 +121,12 @@ pub fn leaf_values<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)>
     let Value::Object(map) = value else {
         return vec![(path.to_owned(), value)];
     };
-    let inside = |(key, value): (&String, &'v Value)| {
-        let dot = if path.is_empty() { "" } else { "." };
-        leaf_values(value, &format!("{path}{dot}{key}"))
-    };
-    map.iter().flat_map(inside).collect()
+    map.iter()
+        .flat_map(|(key, value)| {
+            let dot = if path.is_empty() { "" } else { "." };
+            leaf_values(value, &format!("{path}{dot}{key}"))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -65,8 +65,10 @@ pub(super) fn sweep_page(
 
 fn page_title(plan: &Plan) -> String {
     let workload = plan.sweep.experiment.get("workload");
-    let app = workload.and_then(|workload| workload.get("app"));
-    let app = app.map(value_label).unwrap_or_default();
+    let app = workload
+        .and_then(|workload| workload.get("app"))
+        .map(value_label)
+        .unwrap_or_default();
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 

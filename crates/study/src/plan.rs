@@ -93,14 +93,19 @@ impl Plan {
 
     /// Returns the rows of the runs of a setting, by seed; `None` for a run without a row.
     pub(super) fn rows_of<'r>(&self, setting: usize, rows: &'r Rows) -> Vec<Option<&'r RunRow>> {
-        let ids = self.runs_of(setting).iter();
-        ids.map(|id| rows.get(id)).collect()
+        self.runs_of(setting)
+            .iter()
+            .map(|id| rows.get(id))
+            .collect()
     }
 
     /// Returns the error messages of the runs that failed, in the order of the plan.
     pub fn failures<'r>(&self, rows: &'r Rows) -> Vec<&'r str> {
-        let own = self.runs.iter().filter_map(|id| rows.get(id));
-        own.filter_map(|row| row.error.as_deref()).collect()
+        self.runs
+            .iter()
+            .filter_map(|id| rows.get(id))
+            .filter_map(|row| row.error.as_deref())
+            .collect()
     }
 
     /// Returns the notes on the results, one for each setting that has any.

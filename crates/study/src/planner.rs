@@ -34,8 +34,7 @@ impl Plan {
         check_run_count(sweep)?;
         let seeds = seeds_of_sweep(sweep)?;
         let mut notes = Vec::new();
-        let settings = list_settings(sweep, &mut notes)?;
-        let mut plan = Self::from_settings(sweep, settings, seeds)?;
+        let mut plan = Self::from_settings(sweep, list_settings(sweep, &mut notes)?, seeds)?;
         check_parameter_effects(sweep, &plan)?;
         plan.defaults = default_setting(sweep, plan.seeds[0]).unwrap_or_default();
         notes.append(&mut plan.notes);
@@ -98,8 +97,10 @@ impl Plan {
             seeds.truncate(1);
             drawn.clear();
         }
-        let runs = known.into_iter().map(|one| one.run_ids);
-        let runs = runs.flat_map(|ids| ids.into_iter().take(seeds.len()));
+        let runs = known
+            .into_iter()
+            .map(|one| one.run_ids)
+            .flat_map(|ids| ids.into_iter().take(seeds.len()));
         let names = sweep.parameter_names();
         let is_work = |name: &&String| keys::changes_work_or_platform(&sweep.registry, name);
         Ok(Self {
@@ -145,12 +146,14 @@ fn load_settings(
     settings: &[Setting],
     seeds: &[u64],
 ) -> Result<Vec<SettingProperties>, Error> {
-    let loaded: Vec<_> = (settings.par_iter())
+    let loaded: Vec<_> = settings
+        .par_iter()
         .map(|values| SettingProperties::load(sweep, values, seeds))
         .collect();
     let all_fail = loaded.iter().all(Result::is_err);
-    let pairs = settings.iter().zip(loaded);
-    pairs
+    settings
+        .iter()
+        .zip(loaded)
         .map(|(values, loaded)| match loaded {
             Err(error) if all_fail || is_unknown_name_error(&error) => {
                 Err(add_nearest_key_hint(error, sweep, seeds[0]))
@@ -217,13 +220,15 @@ pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
         None => vec![sweep.fixed_settings().get("seed").unwrap_or(1.into())],
     };
     let mut seen = BTreeSet::new();
-    let one = |value: &Value| match value.as_u64() {
-        None => Err(wrong(format!(
-            "the seed `{}` is not a whole number of at least 0",
-            value_label(value)
-        ))),
-        Some(seed) if seen.insert(seed) => Ok(seed),
-        Some(seed) => Err(wrong(format!("the list of seeds has seed {seed} twice"))),
-    };
-    given.iter().map(one).collect()
+    given
+        .iter()
+        .map(|value| match value.as_u64() {
+            None => Err(wrong(format!(
+                "the seed `{}` is not a whole number of at least 0",
+                value_label(value)
+            ))),
+            Some(seed) if seen.insert(seed) => Ok(seed),
+            Some(seed) => Err(wrong(format!("the list of seeds has seed {seed} twice"))),
+        })
+        .collect()
 }

@@ -76,8 +76,10 @@ impl Summary {
     /// and the worst mean.
     pub(super) fn ranking_table(&self, plan: &Plan, most: usize) -> Table {
         let ranked = &self.ranked[..self.ranked.len().min(most)];
-        let goals = ranked.iter().filter_map(|one| self.settings[*one].goal);
-        let goals: Vec<Sample> = goals.collect();
+        let goals: Vec<Sample> = ranked
+            .iter()
+            .filter_map(|one| self.settings[*one].goal)
+            .collect();
         let means: Vec<f64> = goals.iter().map(|goal| goal.mean).collect();
         let is_partial = goals.iter().any(|goal| goal.count < plan.seeds.len());
         let mut columns = vec![number_column("rank", "rank")];
@@ -187,8 +189,10 @@ impl Summary {
             row
         });
         let sensitivity = self.parameter_effects.iter().map(|effect| {
-            let values = effect.means_by_value.iter();
-            let values = values.map(|(value, mean)| json!({ "value": value, "mean": mean }));
+            let values = effect
+                .means_by_value
+                .iter()
+                .map(|(value, mean)| json!({ "value": value, "mean": mean }));
             json!({
                 "parameter": plan.names[effect.parameter_index],
                 "share": effect.variance_share,
@@ -219,18 +223,21 @@ impl Summary {
             return Vec::new();
         }
         let effects = self.parameter_effects.iter().map(|effect| {
-            let values = describe_extreme_values(&effect.means_by_value);
             (
                 &*plan.names[effect.parameter_index],
                 effect.variance_share,
-                values,
+                describe_extreme_values(&effect.means_by_value),
             )
         });
-        let joint = self.interaction_share();
-        let joint = joint.map(|share| (INTERACTIONS, Some(share), String::new()));
+        let joint = self
+            .interaction_share()
+            .map(|share| (INTERACTIONS, Some(share), String::new()));
         let effects = effects.chain(joint);
-        let width = effects.clone().map(|(name, ..)| name.chars().count()).max();
-        let width = width.unwrap_or(0);
+        let width = effects
+            .clone()
+            .map(|(name, ..)| name.chars().count())
+            .max()
+            .unwrap_or(0);
         let lines = effects.map(|(name, share, values)| {
             let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
             format!("  {name:<width$} {share:>8}  {values}")

@@ -50,8 +50,7 @@ impl RunRow {
 
     /// Returns the numbers of rescheduling calls, of migrations and of straight returns in scenario iii.
     pub(super) fn counts(&self) -> [Option<f64>; 3] {
-        let counts = [self.calls[1], self.migrations, self.straight_returns];
-        counts.map(|count| Some(count? as f64))
+        [self.calls[1], self.migrations, self.straight_returns].map(|count| Some(count? as f64))
     }
 
     /// Returns the overhead of scenario ii (scheduler without moves) over scenario i, `100 (T_ii - T_i) / T_i` with the makespans
@@ -69,7 +68,8 @@ impl RunRow {
     /// Returns the time by which a scenario is shorter than scenario i, in percent of the makespan of scenario i \[%\]; `None` if
     /// one of the two was not run.
     fn time_saved_percent(&self, scenario: Scenario) -> Option<f64> {
-        let (base, time) = (self.makespan(Scenario::I)?, self.makespan(scenario)?);
+        let base = self.makespan(Scenario::I)?;
+        let time = self.makespan(scenario)?;
         (base > 0.0).then(|| 100.0 * (base - time) / base)
     }
 }

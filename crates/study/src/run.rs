@@ -43,8 +43,12 @@ impl Shard {
 
     /// Returns the runs of `plan` that belong to this part, each with its index in the plan and its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> + Clone {
-        let own = plan.runs.iter().map(String::as_str).enumerate();
-        own.skip(self.index).step_by(self.part_count)
+        plan.runs
+            .iter()
+            .map(String::as_str)
+            .enumerate()
+            .skip(self.index)
+            .step_by(self.part_count)
     }
 }
 
@@ -55,8 +59,9 @@ impl Shard {
 pub fn missing_runs(plan: &Plan, shard: Shard, rows: &Rows) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
-    let own = shard.runs(plan);
-    own.filter(|(_, id)| is_missing(id) && seen.insert(*id))
+    shard
+        .runs(plan)
+        .filter(|(_, id)| is_missing(id) && seen.insert(*id))
         .map(|(run, _)| run)
         .collect()
 }

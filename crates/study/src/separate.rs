@@ -54,10 +54,8 @@ impl FromStr for Indifference {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.trim().trim_end_matches('%').trim();
-        let percent = number.parse().ok();
-        let percent = percent.filter(|percent| (0.0..100.0).contains(percent));
-        percent.map(Self).ok_or_else(|| {
+        let percent = text.trim().trim_end_matches('%').trim().parse().ok();
+        percent.filter(|percent| (0.0..100.0).contains(percent)).map(Self).ok_or_else(|| {
             format!(
                 "`{text}` is not a margin of indifference; write a percentage from 0 to below 100, for example 0.5%"
             )
@@ -199,7 +197,8 @@ impl TestConditions {
             let power = student_quantile(2.0 * POWER - 1.0, freedom);
             (level + power) * deviation <= above * (seeds as f64).sqrt()
         };
-        let (mut low, mut high) = (1, MAX_SEEDS);
+        let mut low = 1;
+        let mut high = MAX_SEEDS;
         if !suffices(high) {
             return None;
         }

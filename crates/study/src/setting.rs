@@ -33,8 +33,7 @@ pub(super) fn policy_of_setting(sweep: &Sweep, values: &[Option<Value>]) -> Stri
 pub(super) fn default_setting(sweep: &Sweep, seed: u64) -> Result<Setting, Error> {
     let experiment = load_experiment(&sweep.without_variation(), &[], seed)?;
     let value = |name: &String| {
-        let policy = experiment.policy_name();
-        let key = keys::parameter_key_for_policy(&sweep.registry, name, policy)?;
+        let key = keys::parameter_key_for_policy(&sweep.registry, name, experiment.policy_name())?;
         value_at_path(&experiment.resolved_settings, &key).cloned()
     };
     Ok(sweep.parameter_names().iter().map(value).collect())
@@ -44,8 +43,10 @@ pub(super) fn default_setting(sweep: &Sweep, seed: u64) -> Result<Setting, Error
 /// left out.
 pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<KeySetting> {
     let policy = policy_of_setting(sweep, values);
-    let pairs = sweep.varied_parameters.iter().zip(values);
-    pairs
+    sweep
+        .varied_parameters
+        .iter()
+        .zip(values)
         .filter_map(|(one, value)| {
             let value = value.as_ref()?;
             Some(KeySetting::new(
@@ -89,8 +90,7 @@ pub(super) fn load_experiment(
     values: &[Option<Value>],
     seed: u64,
 ) -> Result<Experiment, Error> {
-    let seed = sweep.seeds.is_some().then_some(seed);
-    let layers = layered_settings_of_run(sweep, values, seed);
+    let layers = layered_settings_of_run(sweep, values, sweep.seeds.is_some().then_some(seed));
     let shared = &sweep.shared.shared_inputs;
     Experiment::load_shared(&sweep.registry, &layers, sweep.limits, shared)
 }
@@ -166,8 +166,11 @@ fn run_ids(identity: &Value, seeds: &[u64]) -> Vec<String> {
         digest.truncate(ID_DIGITS);
         digest
     };
-    let seeds = seeds.par_iter().with_min_len(1000);
-    seeds.map_init(|| identity.clone(), id).collect()
+    seeds
+        .par_iter()
+        .with_min_len(1000)
+        .map_init(|| identity.clone(), id)
+        .collect()
 }
 
 /// Returns a text of all settings on which the result of scenario i depends. The policy is left out, because scenario i never

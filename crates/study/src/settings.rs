@@ -36,12 +36,14 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     };
     let seed = sweep.fixed_flags.iter().find(|flag| flag.key == "seed");
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
-        let (seeds, flag) = (spec.source_text(), &flag.source_text);
+        let seeds = spec.source_text();
+        let flag = &flag.source_text;
         let message = format!("the seeds are {seeds}, but `{flag}` fixes one seed");
         refuse(message, flag, LEAVE_ONE_OUT);
     }
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
-        let (name, source) = (&one.name, &one.definition_text);
+        let name = &one.name;
+        let source = &one.definition_text;
         if name == "seed" {
             let message = "the seed is named as a parameter that varies, which is not possible";
             let hint = "write the seeds with `--seeds`, or in a sweep file with the key `seeds`";
@@ -78,10 +80,14 @@ fn check_parts_of_varied_objects(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
     let keys_of = |name: &str| keys::parameter_keys_for_all_policies(&sweep.registry, name);
     let policies = sweep.registry.policies().iter().len();
-    let fixed = sweep.fixed_flags.iter();
-    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.source_text));
-    let varied = sweep.varied_parameters.iter();
-    let varied = varied.map(|one| (keys_of(&one.name), &one.definition_text));
+    let fixed = sweep
+        .fixed_flags
+        .iter()
+        .map(|flag| (vec![Some(flag.key.clone()); policies], &flag.source_text));
+    let varied = sweep
+        .varied_parameters
+        .iter()
+        .map(|one| (keys_of(&one.name), &one.definition_text));
     for (inner, source) in fixed.chain(varied) {
         for outer in &sweep.varied_parameters {
             let mut pairs = inner.iter().zip(keys_of(&outer.name));
@@ -134,19 +140,18 @@ pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
     };
     let seeds = sweep.seeds.as_ref().map_or(1, ValuesSpec::value_count);
     let runs = settings.saturating_mul(u128::from(seeds));
-    let longest = sweep
+    let place = sweep
         .varied_parameters
         .iter()
-        .max_by_key(|one| one.values_spec.value_count());
-    let place = longest
+        .max_by_key(|one| one.values_spec.value_count())
         .filter(|one| one.values_spec.value_count() >= seeds)
         .map_or("--seeds", |one| &one.definition_text);
     if runs <= u128::from(MAX_RUNS) {
         let needed = memory::study_plan_memory(runs as f64);
-        let checked = sweep
+        return sweep
             .limits
-            .check_memory("the plan", needed, format!("{runs} runs"));
-        return checked.map_err(|problem| problem.source(place).into());
+            .check_memory("the plan", needed, format!("{runs} runs"))
+            .map_err(|problem| problem.source(place).into());
     }
     let by: Vec<String> = match sweep.combine {
         Combine::Grid => counts.iter().map(u64::to_string).collect(),
@@ -170,13 +175,12 @@ pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
 fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
     let is_short = |one: &&Parameter| ![1, longest].contains(&one.values_spec.value_count());
     if let Some(short) = sweep.varied_parameters.iter().find(is_short) {
-        let message = format!(
-            "the parameter `{}` has {} values, but another parameter has {longest}, and `zip` combines them one by one",
-            short.name,
-            short.values_spec.value_count()
-        );
         return Err(Error::input(
-            message,
+            format!(
+                "the parameter `{}` has {} values, but another parameter has {longest}, and `zip` combines them one by one",
+                short.name,
+                short.values_spec.value_count()
+            ),
             &short.definition_text,
             "give each parameter the same number of values, or one value (`zip` combines the first values of all parameters, \
                 then the second values, and so on)",
@@ -187,8 +191,9 @@ fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
 
 /// Returns the number of values of each varied parameter.
 pub(super) fn parameter_value_counts(sweep: &Sweep) -> Vec<u64> {
-    let parameters = sweep.varied_parameters.iter();
-    parameters
+    sweep
+        .varied_parameters
+        .iter()
         .map(|one| one.values_spec.value_count())
         .collect()
 }
@@ -209,7 +214,9 @@ pub(super) fn list_settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Ve
             drawn.len()
         ));
     }
-    let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
+    let mut seen = BTreeSet::new();
+    let mut settings = Vec::new();
+    let planned = drawn.len();
     for ranks in drawn {
         let applied = parameter_values_at(sweep, &ranks);
         if seen.insert(json!(applied).to_string()) {
@@ -229,17 +236,25 @@ pub(super) fn list_settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Ve
 /// Returns the values of the parameters in one setting; `ranks` has, for each parameter, the index of its value in the list of
 /// values. The result is `None` for a parameter that does not apply in the setting.
 pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Setting {
-    let specs = sweep.varied_parameters.iter().zip(ranks);
-    let values = specs.map(|(one, rank)| Some(one.values_spec.value_at(*rank)));
-    let mut values: Setting = values.collect();
+    let mut values: Setting = sweep
+        .varied_parameters
+        .iter()
+        .zip(ranks)
+        .map(|(one, rank)| Some(one.values_spec.value_at(*rank)))
+        .collect();
     let policy = policy_of_setting(sweep, &values);
     // Without a load, the parameters of the load do not apply.
     let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
-        let value = object_from_text_form(&one.name, value.as_ref()?);
-        value.is_null().then(|| one.name.clone())
+        object_from_text_form(&one.name, value.as_ref()?)
+            .is_null()
+            .then(|| one.name.clone())
     };
-    let pairs = sweep.varied_parameters.iter().zip(&values);
-    let gone: Vec<String> = pairs.filter_map(is_gone).collect();
+    let gone: Vec<String> = sweep
+        .varied_parameters
+        .iter()
+        .zip(&values)
+        .filter_map(is_gone)
+        .collect();
     for (one, value) in sweep.varied_parameters.iter().zip(&mut values) {
         let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
         if keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy).is_none()
@@ -255,17 +270,18 @@ pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Setting {
 pub(super) fn check_parameters_apply(sweep: &Sweep, settings: &[Setting]) -> Result<(), Error> {
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
-            let policies = settings
+            let policies: Vec<String> = settings
                 .iter()
-                .map(|values| policy_of_setting(sweep, values));
-            let policies: Vec<String> = policies.collect::<BTreeSet<_>>().into_iter().collect();
-            let message = format!(
-                "`{}` is not an option of the policy `{}`",
-                one.name,
-                policies.join("`, `")
-            );
+                .map(|values| policy_of_setting(sweep, values))
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect();
             return Err(Error::input(
-                message,
+                format!(
+                    "`{}` is not an option of the policy `{}`",
+                    one.name,
+                    policies.join("`, `")
+                ),
                 &one.definition_text,
                 "leave this option out, or choose another policy with `--policy`",
             ));

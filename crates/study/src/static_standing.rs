@@ -103,24 +103,29 @@ pub(super) fn find_best_static_start(
     let first = seeds.first().filter(|_| seeds.len() == best_policy.len())?;
     // A rule counts if it has a makespan with each seed.
     let times = |rule: &str| -> Option<Vec<f64>> {
-        let found = seeds.iter().map(|seed| {
-            let mut starts = seed.iter();
-            Some(starts.find(|one| one.rule_name() == rule)?.makespan_s)
-        });
-        found.collect()
+        seeds
+            .iter()
+            .map(|seed| {
+                let mut starts = seed.iter();
+                Some(starts.find(|one| one.rule_name() == rule)?.makespan_s)
+            })
+            .collect()
     };
-    let all = first
+    let all: Vec<_> = first
         .iter()
-        .filter_map(|start| Some((start, times(start.rule_name())?)));
-    let all: Vec<_> = all.collect();
+        .filter_map(|start| Some((start, times(start.rule_name())?)))
+        .collect();
     let best = all.iter().min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
     let (start, times) = best?;
-    let gain = alone.filter(|alone| alone.iter().all(|time| *time > 0.0));
-    let gain = gain.and_then(|alone| {
-        let pairs = times.iter().zip(alone);
-        let gains = pairs.map(|(own, alone)| 100.0 * (alone - own) / alone);
-        Sample::from_numbers(&gains.collect::<Vec<f64>>())
-    });
+    let gain = alone
+        .filter(|alone| alone.iter().all(|time| *time > 0.0))
+        .and_then(|alone| {
+            let gains = times
+                .iter()
+                .zip(alone)
+                .map(|(own, alone)| 100.0 * (alone - own) / alone);
+            Sample::from_numbers(&gains.collect::<Vec<f64>>())
+        });
     let by_rule = all.iter().filter_map(|(start, times)| {
         Some(RuleMakespan {
             rule: start.rule_name(),

@@ -30,14 +30,13 @@ impl Sample {
             let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
             (squares / (count - 1) as f64).sqrt()
         });
-        let half = |deviation: f64| {
-            student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt()
-        };
         Some(Self {
             count,
             mean,
             deviation,
-            ci95: deviation.map(half),
+            ci95: deviation.map(|deviation: f64| {
+                student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt()
+            }),
         })
     }
 
@@ -71,7 +70,8 @@ const CONFIDENCE: f64 = 0.95;
 /// Returns the quantile t for which Student's t distribution with `freedom` degrees of freedom has the probability `inside`
 /// between -t and t. The function finds t by bisection.
 pub(super) fn student_quantile(inside: f64, freedom: usize) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
+    let mut low = 0.0;
+    let mut high = 1.0;
     while student_central_probability(high, freedom) < inside {
         (low, high) = (high, 2.0 * high);
     }
@@ -98,7 +98,8 @@ fn student_central_probability(t: f64, freedom: usize) -> f64 {
     let (sine, cosine) = angle.sin_cos();
     let is_odd = freedom % 2 == 1;
     // cos θ + (2/3) cos³ θ + (2·4)/(3·5) cos⁵ θ + ...  or  1 + (1/2) cos² θ + (1·3)/(2·4) cos⁴ θ + ...
-    let (mut term, mut sum) = (if is_odd { cosine } else { 1.0 }, 0.0);
+    let mut term = if is_odd { cosine } else { 1.0 };
+    let mut sum = 0.0;
     let mut power = usize::from(is_odd);
     while power + 2 <= freedom {
         sum += term;

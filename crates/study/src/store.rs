@@ -72,10 +72,15 @@ fn report_page_path(folder: &Path) -> Option<PathBuf> {
     let path = folder.join("report.html");
     let is_file = symlink_metadata(&path).is_ok_and(|found| found.is_file());
     let mut start = Vec::new();
-    let file = is_file.then(|| File::open(&path).ok()).flatten()?;
-    file.take(START).read_to_end(&mut start).ok()?;
-    let is_ours = String::from_utf8_lossy(&start).contains("name=\"generator\" content=\"migsim");
-    is_ours.then_some(path)
+    is_file
+        .then(|| File::open(&path).ok())
+        .flatten()?
+        .take(START)
+        .read_to_end(&mut start)
+        .ok()?;
+    String::from_utf8_lossy(&start)
+        .contains("name=\"generator\" content=\"migsim")
+        .then_some(path)
 }
 
 /// Opens the file of the rows at `path` for reading and appending, and creates it if it does not exist. A path that is no regular
@@ -90,8 +95,12 @@ fn open_rows_file(path: &Path) -> Result<File, Error> {
         ));
     }
     let mut options = OpenOptions::new();
-    let file = options.read(true).append(true).create(true).open(path);
-    file.map_err(|error| cannot_write_error(&path.display().to_string(), &error))
+    options
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
 }
 
 impl Store {
@@ -150,8 +159,8 @@ impl Store {
                 })?;
         }
         if let Some(page) = self.stale_page_path.take() {
-            let removed = std::fs::remove_file(&page);
-            removed.map_err(|error| cannot_write_error(&page.display().to_string(), &error))?;
+            std::fs::remove_file(&page)
+                .map_err(|error| cannot_write_error(&page.display().to_string(), &error))?;
         }
         self.rows.insert(id.to_owned(), row);
         Ok(())
@@ -165,8 +174,8 @@ impl Store {
         let Some((path, file)) = &self.rows_file else {
             return Ok(());
         };
-        let synced = file.sync_data();
-        synced.map_err(|error| cannot_write_error(&path.display().to_string(), &error))
+        file.sync_data()
+            .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
     }
 }
 
@@ -188,8 +197,7 @@ fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn read_lines(bytes: &[u8]) -> (Rows, Vec<&[u8]>) {
-    let lines = split_lines(bytes);
-    lines
+    split_lines(bytes)
         .filter_map(|line| parse_stored_line(line).map(|record| ((record.id, record.row), line)))
         .unzip()
 }
@@ -221,8 +229,7 @@ fn parse_stored_line(line: &[u8]) -> Option<StoreLine> {
 pub fn read_rows(folder: &Path) -> Result<Rows, Error> {
     let path = folder.join(ROWS_FILE);
     let cannot = |error: &dyn std::fmt::Display| {
-        let problem = Problem::new(format!("cannot read the results of the runs: {error}"));
-        problem
+        Problem::new(format!("cannot read the results of the runs: {error}"))
             .source(path.display().to_string())
             .hint("name a folder that `migsim sweep`, `tune --out` or `compare --out` has written")
     };

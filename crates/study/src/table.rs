@@ -29,37 +29,38 @@ const RESULT_COLUMNS: [&str; 14] = [
 pub(super) fn runs_csv(plan: &Plan, shard: Shard, rows: &Rows) -> String {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let own = shard
+    let lines = shard
         .runs(plan)
-        .filter_map(|(run, id)| Some((run, id, rows.get(id)?)));
-    let lines = own.map(|(run, id, row)| {
-        let (setting, seed) = plan.setting_and_seed(run);
-        let values = plan.settings[setting]
-            .iter()
-            .map(|value| csv_field(value.as_ref()));
-        let mut fields = vec![(setting + 1).to_string()];
-        fields.extend(values);
-        fields.push(seed.to_string());
-        fields.extend(row.makespan_s.map(float));
-        fields.extend([row.overhead_percent(), row.gain_percent()].map(float));
-        fields.extend(row.calls.map(count));
-        fields.push(count(row.migrations));
-        fields.extend(row.cost_s.map(float));
-        let error = row.error.as_deref().unwrap_or_default();
-        fields.push(protect_formula_like_text(error).into_owned());
-        fields.extend([
-            id.to_owned(),
-            plan.version.clone(),
-            count(row.straight_returns),
-        ]);
-        fields
-    });
+        .filter_map(|(run, id)| Some((run, id, rows.get(id)?)))
+        .map(|(run, id, row)| {
+            let (setting, seed) = plan.setting_and_seed(run);
+            let values = plan.settings[setting]
+                .iter()
+                .map(|value| csv_field(value.as_ref()));
+            let mut fields = vec![(setting + 1).to_string()];
+            fields.extend(values);
+            fields.push(seed.to_string());
+            fields.extend(row.makespan_s.map(float));
+            fields.extend([row.overhead_percent(), row.gain_percent()].map(float));
+            fields.extend(row.calls.map(count));
+            fields.push(count(row.migrations));
+            fields.extend(row.cost_s.map(float));
+            let error = row.error.as_deref().unwrap_or_default();
+            fields.push(protect_formula_like_text(error).into_owned());
+            fields.extend([
+                id.to_owned(),
+                plan.version.clone(),
+                count(row.straight_returns),
+            ]);
+            fields
+        });
     let names = plan
         .names
         .iter()
         .map(|name| protect_formula_like_text(name));
-    let columns = ["setting".into()].into_iter().chain(names);
-    let columns = columns
+    let columns = ["setting".into()]
+        .into_iter()
+        .chain(names)
         .chain(["seed".into()])
         .chain(RESULT_COLUMNS.map(Into::into));
     csv_text(columns.map(Cow::into_owned), lines)

@@ -82,19 +82,19 @@ pub fn tunable_parameters(
     };
     let key = |option: &str| format!("policy.{policy}.{option}");
     let is_free = |option: &str| !is_fixed(option) && !is_fixed(&key(option));
-    let own = entry
+    entry
         .tuning_ranges()
         .iter()
-        .filter(|(option, _)| is_free(option));
-    own.map(|(option, range)| {
-        let flag = entry.flags.iter().find(|flag| flag.option_name == *option);
-        let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());
-        let source = format!("the usual range of `{name}`");
-        let wrong = |message| Problem::new(message).source(&source);
-        let spec = ValuesSpec::parse(range).map_err(wrong)?;
-        Ok(Parameter::new(registry, &name, spec, source))
-    })
-    .collect()
+        .filter(|(option, _)| is_free(option))
+        .map(|(option, range)| {
+            let flag = entry.flags.iter().find(|flag| flag.option_name == *option);
+            let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());
+            let source = format!("the usual range of `{name}`");
+            let spec = ValuesSpec::parse(range)
+                .map_err(|message| Problem::new(message).source(&source))?;
+            Ok(Parameter::new(registry, &name, spec, source))
+        })
+        .collect()
 }
 
 /// Task of a search for good settings: the varied parameters, the goal, and the budget of runs.
@@ -154,10 +154,12 @@ impl Tuning<'_> {
         let best = search.search(&defaults)?;
         let runs = search.run_ids.len();
         let mean = |setting: &Setting| search.means.get(&key(setting)).copied().flatten();
-        let ties = search.tried.iter().filter(|one| {
-            key(one) != key(&best) && mean(one).is_some() && mean(one) == mean(&best)
-        });
-        let ties: Vec<NamedValues> = ties.map(|one| self.named_values(one)).collect();
+        let ties: Vec<NamedValues> = search
+            .tried
+            .iter()
+            .filter(|one| key(one) != key(&best) && mean(one).is_some() && mean(one) == mean(&best))
+            .map(|one| self.named_values(one))
+            .collect();
         let mut pair = vec![best.clone(), defaults.clone()];
         if key(&best) == key(&defaults) {
             pair.truncate(1);
@@ -176,8 +178,7 @@ impl Tuning<'_> {
             .collect();
         search.run_ids.extend(compared.runs.iter().cloned());
         let settings = search.tried.len();
-        let all_seeds = all_seeds.into_iter().collect();
-        let plan = Plan::from_settings(self.sweep, search.tried, all_seeds)?;
+        let plan = Plan::from_settings(self.sweep, search.tried, all_seeds.into_iter().collect())?;
         let mut rows = lock(self.store).rows.clone();
         rows.retain(|id, _| search.run_ids.contains(id));
         let report = TuneReport {
@@ -229,9 +230,8 @@ impl Tuning<'_> {
         let is_long = |one: &&Parameter| one.values_spec.value_count() > MAX_VALUES;
         if let Some(one) = sweep.varied_parameters.iter().find(is_long) {
             let count = one.values_spec.value_count();
-            let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
             return Err(Error::input(
-                message,
+                format!("`{}` has {count} values, more than {MAX_VALUES}", one.name),
                 &one.definition_text,
                 "write the range with larger steps",
             ));
@@ -247,8 +247,9 @@ impl Tuning<'_> {
         let Some(spec) = self.fresh_seeds else {
             // After the largest 64-bit number, seeds continue at 0.
             let last = known.iter().max().copied().unwrap_or(0);
-            let others = (1..=u64::MAX).map(|next| last.wrapping_add(next));
-            let others = others.filter(|seed| !known.contains(seed));
+            let others = (1..=u64::MAX)
+                .map(|next| last.wrapping_add(next))
+                .filter(|seed| !known.contains(seed));
             return Ok(others.take(FRESH_SEEDS).collect());
         };
         let fresh = seeds_of_sweep(&Sweep {
@@ -279,10 +280,9 @@ impl Tuning<'_> {
         let mut stream = Stream::new(self.sweep.draw_seed, StreamPurpose::TuningStart);
         let drawn = draw_random_settings(count, &parameter_value_counts(self.sweep), &mut stream);
         let mut seen = BTreeSet::new();
-        let settings = drawn
+        drawn
             .iter()
-            .map(|ranks| parameter_values_at(self.sweep, ranks));
-        settings
+            .map(|ranks| parameter_values_at(self.sweep, ranks))
             .filter(|setting| seen.insert(key(setting)))
             .collect()
     }
@@ -297,8 +297,10 @@ impl Tuning<'_> {
     /// Returns the goal of each run of a setting of a plan, by seed; `None` for a run without a value of the goal.
     fn goals(&self, plan: &Plan, setting: usize) -> Vec<Option<f64>> {
         let store = lock(self.store);
-        let rows = plan.rows_of(setting, &store.rows).into_iter();
-        rows.map(|row| self.goal.value(row?)).collect()
+        plan.rows_of(setting, &store.rows)
+            .into_iter()
+            .map(|row| self.goal.value(row?))
+            .collect()
     }
 
     fn compare_with_defaults(&self, plan: &Plan) -> DefaultsComparison {
@@ -336,8 +338,10 @@ impl Tuning<'_> {
 type SettingKey = Vec<Option<String>>;
 
 fn key(setting: &[Option<Value>]) -> SettingKey {
-    let labels = setting.iter().map(|value| value.as_ref().map(value_label));
-    labels.collect()
+    setting
+        .iter()
+        .map(|value| value.as_ref().map(value_label))
+        .collect()
 }
 
 /// State of a search for good settings: the runs, means and rounds up to now.
@@ -379,8 +383,7 @@ impl Search<'_> {
         let mut known: BTreeSet<SettingKey> = self.tried.iter().map(|one| key(one)).collect();
         let new = plan.settings.iter().filter(|one| known.insert(key(one)));
         self.tried.extend(new.cloned());
-        let settings = plan.settings.iter().enumerate();
-        let scored = settings.map(|(index, setting)| {
+        let scored = plan.settings.iter().enumerate().map(|(index, setting)| {
             let goals: Option<Vec<f64>> = self.tuning.goals(&plan, index).into_iter().collect();
             let mean = goals.and_then(|goals| Some(Sample::from_numbers(&goals)?.mean));
             (setting.clone(), mean)
@@ -415,8 +418,7 @@ impl Search<'_> {
             if self.affordable_settings() == 0 {
                 break;
             }
-            let end = self.run_compass_search(centre)?;
-            found.push(end);
+            found.push(self.run_compass_search(centre)?);
         }
         found.sort_by(|a, b| self.compare_means(a, b));
         let (best, mean) = found.swap_remove(0);
@@ -426,11 +428,10 @@ impl Search<'_> {
         let store = lock(self.tuning.store);
         let mut rows = self.run_ids.iter().filter_map(|id| store.rows.get(id));
         let error = rows.find_map(|row| row.error.as_deref());
-        let problem = Problem::new(format!(
+        Err(Error::SimulationFailure(Problem::new(format!(
             "the runs of all settings failed; the error of the first: {}",
             error.unwrap_or("no run has a value of the goal")
-        ));
-        Err(Error::SimulationFailure(problem.hint(
+        )).hint(
             "give the varying parameters other values, or examine one setting with `migsim run`",
         )))
     }
@@ -438,7 +439,8 @@ impl Search<'_> {
     /// Runs successive halving, and returns the settings of the last round from the best to the worst. The defaults take part in
     /// every round.
     fn run_successive_halving(&mut self, defaults: &Setting) -> Result<Vec<ScoredSetting>, Error> {
-        let (seeds, budget) = (self.seeds.len(), self.tuning.run_budget);
+        let seeds = self.seeds.len();
+        let budget = self.tuning.run_budget;
         let first = first_round_setting_count(budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
             let least = 8 * seeds;
@@ -468,8 +470,10 @@ impl Search<'_> {
     }
 
     fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting, Error> {
-        let counts = parameter_value_counts(self.tuning.sweep).into_iter();
-        let longest = counts.max().unwrap_or(1);
+        let longest = parameter_value_counts(self.tuning.sweep)
+            .into_iter()
+            .max()
+            .unwrap_or(1);
         let mut step = (longest / FIRST_STEP_DIVISOR).max(1);
         while self.affordable_settings() > 0 {
             let mut new = self.neighbour_settings(&centre.0, step, longest);
@@ -526,11 +530,14 @@ impl Search<'_> {
     fn adapt_setting_to_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
         let policy = policy_of_setting(sweep, &setting);
-        let parameters = sweep.varied_parameters.iter().zip(setting);
-        let adapted = parameters.map(|(one, value)| {
-            keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy)?;
-            Some(value.unwrap_or_else(|| one.values_spec.value_at(0)))
-        });
+        let adapted = sweep
+            .varied_parameters
+            .iter()
+            .zip(setting)
+            .map(|(one, value)| {
+                keys::parameter_key_for_policy(&sweep.registry, &one.name, &policy)?;
+                Some(value.unwrap_or_else(|| one.values_spec.value_at(0)))
+            });
         adapted.collect()
     }
 }
@@ -540,7 +547,9 @@ impl Search<'_> {
 fn first_round_setting_count(budget: usize, seeds: usize) -> Option<usize> {
     // Rounds are nested: each one adds the seeds that the previous round did not use.
     let cost = |first: usize| {
-        let (mut settings, mut own, mut runs) = (first, 1, first);
+        let mut settings = first;
+        let mut own = 1;
+        let mut runs = first;
         while own < seeds {
             settings = settings.div_ceil(HALVING_FACTOR);
             let more = (own * HALVING_FACTOR).min(seeds);
@@ -563,8 +572,8 @@ fn nearest_value_index(spec: &ValuesSpec, value: &Value) -> u64 {
             _ => f64::INFINITY,
         }
     };
-    let nearest = (0..spec.value_count()).map(|rank| (distance(rank), rank));
-    nearest
+    (0..spec.value_count())
+        .map(|rank| (distance(rank), rank))
         .min_by(|(a, _), (b, _)| a.total_cmp(b))
         .map_or(0, |(_, rank)| rank)
 }

@@ -235,8 +235,12 @@ impl TuneReport {
     /// Describes the settings whose mean goal in the search equals the mean goal of the best setting; `None` if there are no such
     /// settings.
     fn describe_ties(&self) -> Option<String> {
-        let named = self.ties.iter().take(MAX_NAMED_TIES);
-        let named: Vec<String> = named.map(|one| self.format_setting(one)).collect();
+        let named: Vec<String> = self
+            .ties
+            .iter()
+            .take(MAX_NAMED_TIES)
+            .map(|one| self.format_setting(one))
+            .collect();
         let more = if self.ties.len() > MAX_NAMED_TIES {
             "; ..."
         } else {
@@ -261,8 +265,9 @@ impl TuneReport {
             text_column("setting", "setting"),
         ];
         let mut table = Table::new("comparison", "", &columns);
-        let goals = self.compared_settings().map(|(_, goal, _)| goal);
-        let largest = goals
+        let largest = self
+            .compared_settings()
+            .map(|(_, goal, _)| goal)
             .into_iter()
             .flatten()
             .map(|goal| goal.mean)
@@ -377,13 +382,11 @@ fn describe_doubt_about_gain(
 pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let path = folder.join(REPORT_FILE);
     let name = path.display().to_string();
-    let hint = "name a folder that `migsim tune --out` has written";
-    let text =
-        read_refusing_outside_links(&path, read_text).map_err(|problem| problem.hint(hint))?;
+    let text = read_refusing_outside_links(&path, read_text)
+        .map_err(|problem| problem.hint("name a folder that `migsim tune --out` has written"))?;
     let report: TuneReport = Document::parse(name.clone(), text)?.deserialize()?;
     let plan = read_plan(folder)?;
     if plan.names != report.parameters {
-        let hint = "repeat the command of the search, which writes both files again";
         return Err(Error::input(
             format!(
                 "the files of the search contradict each other: here {} vary, but in `plan.json` {}",
@@ -391,7 +394,7 @@ pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
                 plan.names.join(", ")
             ),
             name,
-            hint,
+            "repeat the command of the search, which writes both files again",
         ));
     }
     Ok(report.page(&plan, &read_rows(folder)?))

@@ -23,9 +23,11 @@ pub(super) struct ParameterValues<'p> {
 impl<'p> ParameterValues<'p> {
     /// Collects the distinct values of the parameter with the index `parameter` from the settings of the plan.
     pub(super) fn of_parameter(plan: &'p Plan, parameter: usize) -> Self {
-        let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
-        let settings = plan.settings.iter();
-        let ranks = settings
+        let mut distinct = Vec::new();
+        let mut known = BTreeMap::new();
+        let ranks = plan
+            .settings
+            .iter()
             .map(|setting| {
                 let value = setting[parameter].as_ref()?;
                 Some(*known.entry(value.to_string()).or_insert_with(|| {

@@ -28,9 +28,10 @@ pub fn has_text_form(key: &str) -> bool {
 /// # Errors
 /// A value is wrong; the error states what is wrong.
 pub(super) fn parse_values(key: &str, text: &str) -> Result<ValuesSpec, String> {
-    let values = split_values(text)?;
-    let values: Result<Vec<Value>, String> =
-        values.iter().map(|one| to_text_form(key, one)).collect();
+    let values: Result<Vec<Value>, String> = split_values(text)?
+        .iter()
+        .map(|one| to_text_form(key, one))
+        .collect();
     Ok(ValuesSpec::from_list(values?, text))
 }
 
@@ -51,14 +52,19 @@ pub fn combine_loads(flags: &[String]) -> Result<Vec<Value>, String> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     for flag in flags {
         let choices = split_values(flag)?;
-        let with = |so_far: &Vec<String>| -> Vec<Vec<String>> {
-            let one = |choice: &Value| [&so_far[..], &[value_label(choice)]].concat();
-            choices.iter().map(one).collect()
-        };
-        all = all.iter().flat_map(with).collect();
+        all = all
+            .iter()
+            .flat_map(|so_far| -> Vec<Vec<String>> {
+                choices
+                    .iter()
+                    .map(|choice| [&so_far[..], &[value_label(choice)]].concat())
+                    .collect()
+            })
+            .collect();
     }
-    let together = |texts: &Vec<String>| to_text_form("load", &texts.join(LOAD_SEPARATOR).into());
-    all.iter().map(together).collect()
+    all.iter()
+        .map(|texts| to_text_form("load", &texts.join(LOAD_SEPARATOR).into()))
+        .collect()
 }
 
 /// Converts a text that is a value of `key` to the object that it stands for. A value without a text form, or with a wrong text,
@@ -133,8 +139,8 @@ pub fn text_form(key: &str, value: &Value) -> Value {
         one => text_form_of_object(key, one).map(|text| vec![text]),
     };
     let text = texts.map(|texts: Vec<String>| Value::from(texts.join(LOAD_SEPARATOR)));
-    let means_it = |text: &Value| parse_text_form(key, text).as_ref() == Ok(value);
-    text.filter(means_it).unwrap_or_else(|| value.clone())
+    text.filter(|text: &Value| parse_text_form(key, text).as_ref() == Ok(value))
+        .unwrap_or_else(|| value.clone())
 }
 
 /// Returns the text form of one object; `None` if the object has no text form.
@@ -147,10 +153,11 @@ fn text_form_of_object(key: &str, value: &Value) -> Option<String> {
     let mut text = keys.get(*head)?.as_str()?.to_owned();
     for (name, value) in keys.iter().filter(|(name, _)| name != head) {
         let value = match value {
-            Value::Array(places) if name == "on" => {
-                let places = places.iter().map(Value::as_str);
-                places.collect::<Option<Vec<&str>>>()?.join("+")
-            }
+            Value::Array(places) if name == "on" => places
+                .iter()
+                .map(Value::as_str)
+                .collect::<Option<Vec<&str>>>()?
+                .join("+"),
             other => format_typed_value(other),
         };
         text = format!("{text},{name}={value}");

@@ -141,8 +141,11 @@ impl PolicyWinnerMap {
             return None;
         };
         let values = |parameter: usize| -> Vec<Value> {
-            let distinct = ParameterValues::of_parameter(plan, parameter).distinct_values;
-            distinct.into_iter().cloned().collect()
+            ParameterValues::of_parameter(plan, parameter)
+                .distinct_values
+                .into_iter()
+                .cloned()
+                .collect()
         };
         let axes = [x, y].map(|parameter| (plan.names[parameter].clone(), values(parameter)));
         let mut cells = Vec::new();
@@ -236,7 +239,8 @@ impl PolicyWinnerMap {
     fn csv(&self) -> String {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let lines = self.cells.iter().map(|won| {
-            let (best, lead) = (won.best(), won.lead_percent());
+            let best = won.best();
+            let lead = won.lead_percent();
             let next = won.comparison.second_best_policy();
             let [beside, above] = self.values_of_cell(won).map(|value| csv_field(Some(value)));
             vec![

@@ -165,7 +165,8 @@ mod tests {
         plan.clear(lbm.processes());
         lbm.fill(2, &mut plan);
         assert!(plan.work.iter().all(|work| work.get() == 1e9));
-        (plan.messages.iter())
+        plan.messages
+            .iter()
             .map(|message| (message.from.0, message.to.0, message.size.get()))
             .collect()
     }

@@ -105,10 +105,11 @@ impl StoredSupersteps {
     pub(super) fn memory_changes(&self, superstep: usize) -> Vec<(ProcessId, Bytes)> {
         let all = &self.memory_changes;
         let first = all.partition_point(|change| change.0 < superstep);
-        let own = all[first..]
+        all[first..]
             .iter()
-            .take_while(|change| change.0 == superstep);
-        own.map(|&(_, process, size)| (process, size)).collect()
+            .take_while(|change| change.0 == superstep)
+            .map(|&(_, process, size)| (process, size))
+            .collect()
     }
 
     pub(super) fn repeat_last_superstep(&mut self) {

@@ -18,7 +18,7 @@ use super::{
     synthetic::{Synthetic, SyntheticConfig},
     table::{Table as Tables, TableConfig},
     trace::{RecordingFacts, Trace, built_in},
-    vt::{RankFile, Vt, VtConfig, read_rank_files},
+    vt::{Vt, VtConfig, read_rank_files},
 };
 use migsim_base::{
     document::{from_value, read_bytes, sha256},
@@ -241,9 +241,10 @@ impl WorkloadKind {
         &self,
         workload: &Map<String, Value>,
     ) -> Option<(&'static str, u64)> {
-        let asked = self.process_keys.iter();
-        let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
-        asked.max_by_key(|(_, count)| *count)
+        self.process_keys
+            .iter()
+            .filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)))
+            .max_by_key(|(_, count)| *count)
     }
 
     /// Returns the key in `workload` that an error about a too large experiment names.
@@ -398,14 +399,13 @@ impl WorkloadOptions for TraceConfig {
         let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
         let processes = trace.processes();
         if self.procs.is_some_and(|wanted| wanted != processes) {
-            let message = format!(
+            return Err(Problem::new(format!(
                 "the trace `{}` has {processes} processes, not the number that `procs` states",
                 self.trace
-            );
-            return Err(Problem::new(message)
-                .key("workload.procs")
-                .hint("leave out the number of processes, which the trace determines")
-                .into());
+            ))
+            .key("workload.procs")
+            .hint("leave out the number of processes, which the trace determines")
+            .into());
         }
         if let Some(memory) = self.memory {
             trace = trace.with_default_memory(memory);
@@ -439,12 +439,14 @@ impl WorkloadOptions for TableConfig {
 
     fn application(self) -> Result<BuiltWorkload, Error> {
         let read = |key: &str, file: &String| {
-            let bytes = read_bytes(file.as_ref());
-            bytes.map_err(|problem| problem.key(format!("workload.{key}")))
+            read_bytes(file.as_ref()).map_err(|problem| problem.key(format!("workload.{key}")))
         };
         let work = read("work", &self.work)?;
-        let messages = self.messages.as_ref();
-        let messages = messages.map(|file| read("messages", file)).transpose()?;
+        let messages = self
+            .messages
+            .as_ref()
+            .map(|file| read("messages", file))
+            .transpose()?;
         let application = Tables::from_csv_bytes(&work, messages.as_deref(), &self)?;
         let files = [Some(self.work), self.messages].into_iter().flatten();
         let bytes = [Some(work), messages].into_iter().flatten();
@@ -473,10 +475,12 @@ impl WorkloadOptions for VtConfig {
             error.map_problems_without_location(|problem| problem.key("workload.data"))
         })?;
         let (application, note) = Vt::from_files(&files, &self)?;
-        let hash = |file: RankFile| (file.source, sha256(&file.bytes));
         Ok(BuiltWorkload {
             notes: vec![note],
-            input_files_with_hashes: files.into_iter().map(hash).collect(),
+            input_files_with_hashes: files
+                .into_iter()
+                .map(|file| (file.source, sha256(&file.bytes)))
+                .collect(),
             ..BuiltWorkload::new(application)
         })
     }

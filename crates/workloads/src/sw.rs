@@ -128,10 +128,8 @@ impl Sw {
 
     /// Returns the work `I_t` of each active process in a superstep, counted from 0.
     fn work_of_active_process(&self, superstep: usize) -> Instructions {
-        let (first, last) = (
-            self.config.first_instructions.get(),
-            self.config.last_instructions.get(),
-        );
+        let first = self.config.first_instructions.get();
+        let last = self.config.last_instructions.get();
         let steps = self.supersteps() - 1;
         if steps == 0 {
             return self.config.first_instructions;

@@ -27,8 +27,10 @@ const FORMS: [(&str, OutputForm); 4] = [
 impl OutputFormArguments {
     /// Returns the format in which results are printed: the format that `--json` or `--format` requests, or aligned columns.
     pub(crate) fn output_form(self) -> OutputForm {
-        let json = self.json.then_some(OutputForm::Json);
-        json.or(self.format).unwrap_or_default()
+        self.json
+            .then_some(OutputForm::Json)
+            .or(self.format)
+            .unwrap_or_default()
     }
 
     /// Returns whether `--json` or `--format` is given.

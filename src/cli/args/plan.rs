@@ -50,7 +50,8 @@ pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
     };
     let (part, of) = text.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
-    let (part, of) = (number(part)?, number(of)?);
+    let part = number(part)?;
+    let of = number(of)?;
     if part == 0 || part > of {
         return Err(wrong());
     }

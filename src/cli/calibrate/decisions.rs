@@ -53,9 +53,12 @@ pub(super) fn calibrate_decisions(
     arguments: &CalibrateArguments,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let base = arguments.library.as_deref().map(read_library_json);
-    let base = base.transpose()?;
-    let mut library = base.unwrap_or_else(|| json!({ "schema": "migsim-library-1" }));
+    let mut library = arguments
+        .library
+        .as_deref()
+        .map(read_library_json)
+        .transpose()?
+        .unwrap_or_else(|| json!({ "schema": "migsim-library-1" }));
     let columns = [
         text_column("policy", "policy"),
         text_column("time of a decision", "formula"),
@@ -67,8 +70,10 @@ pub(super) fn calibrate_decisions(
         machine_and_date()
     );
     for policy in &arguments.decisions {
-        let measured = SIZES.map(|size| measure_decisions(registry, policy, size));
-        let measured = measured.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let measured = SIZES
+            .map(|size| measure_decisions(registry, policy, size))
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
         let (formula, error) = fit_formula(&measured);
         let name = base_policy_name(policy);
         let percent = 100.0 * error;
@@ -81,8 +86,7 @@ pub(super) fn calibrate_decisions(
         library["policy"]["decision"][name] = json!(formula);
     }
     if let Some(path) = &arguments.out {
-        let stem = path.file_stem().unwrap_or_default();
-        library["name"] = json!(stem.to_string_lossy());
+        library["name"] = json!(path.file_stem().unwrap_or_default().to_string_lossy());
         write_file_named_by_user(path, format!("{library:#}\n").as_bytes())?;
     }
     let mut sheet = Sheet::default();
@@ -163,14 +167,19 @@ fn fit_formula(measured: &[Measured]) -> (String, f64) {
             })
             .collect();
         let factors = nonnegative_least_squares(&rows);
-        let error = |row: &[f64; 2]| (row[0] * factors[0] + row[1] * factors[1] - 1.0).abs();
-        let largest = rows.iter().map(error).fold(0.0, f64::max);
-        let terms = factors.iter().zip(variables).filter(|term| *term.0 > 0.0);
-        let terms = terms.map(|(factor, variables)| format!("{:.3} ns{variables}", factor * 1e9));
+        let largest = rows
+            .iter()
+            .map(|row| (row[0] * factors[0] + row[1] * factors[1] - 1.0).abs())
+            .fold(0.0, f64::max);
+        let terms = factors
+            .iter()
+            .zip(variables)
+            .filter(|term| *term.0 > 0.0)
+            .map(|(factor, variables)| format!("{:.3} ns{variables}", factor * 1e9));
         (terms.collect::<Vec<_>>().join(" + "), largest)
     });
-    let best = fits.min_by(|one, other| one.1.total_cmp(&other.1));
-    best.expect("there are formulas")
+    fits.min_by(|one, other| one.1.total_cmp(&other.1))
+        .expect("there are formulas")
 }
 
 /// Returns the factors of two columns, neither below 0, with which each row comes closest to 1.
@@ -195,11 +204,13 @@ fn nonnegative_least_squares(rows: &[[f64; 2]]) -> [f64; 2] {
 
 /// Describes the processor of this machine and the present date.
 fn machine_and_date() -> String {
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name"));
-    let model = model.map_or("unknown processor", |name| {
-        name.trim_start_matches([' ', '\t', ':'])
-    });
+    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = facts
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .map_or("unknown processor", |name| {
+            name.trim_start_matches([' ', '\t', ':'])
+        });
     let date = Command::new("date").arg("+%F").output();
     let date = date.map_or_else(|_| "unknown date".into(), |date| date.stdout);
     format!("{model}, {}", String::from_utf8_lossy(&date).trim_end())

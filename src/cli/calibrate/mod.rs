@@ -67,7 +67,7 @@ pub(super) fn run_calibrate(
     } else {
         None
     };
-    let mut sheet = calibration_sheet(platform, &pings, (base, &found));
+    let mut sheet = calibration_sheet(platform, &pings, base, &found);
     let machine = source.machine_description.as_ref();
     if let Some(facts) = machine.and_then(Value::as_object) {
         sheet.add_line(describe_measured_machine(facts));
@@ -174,34 +174,33 @@ impl MessageMeasurements {
     /// Reads the table of measured messages from the file that the user named, or measures messages with the command that the
     /// user named.
     fn read_or_measure_messages(arguments: &CalibrateArguments) -> Result<Self, Error> {
-        let hosts = (arguments.between.as_deref()).map(|hosts| {
-            let hosts = hosts
+        let hosts = arguments.between.as_deref().map(|hosts| {
+            hosts
                 .split_once(',')
-                .map(|(from, to)| (from.to_owned(), to.to_owned()));
-            hosts.ok_or_else(|| {
-                let problem =
-                    Problem::new("the value of `--between` is not two hosts, separated by a comma");
-                Error::from(
-                    problem
+                .map(|(from, to)| (from.to_owned(), to.to_owned()))
+                .ok_or_else(|| {
+                    Error::from(
+                        Problem::new(
+                            "the value of `--between` is not two hosts, separated by a comma",
+                        )
                         .source("--between")
                         .hint("name two hosts of the platform: `--between a-0,a-1`"),
-                )
-            })
+                    )
+                })
         });
         let hosts = hosts.transpose()?;
         let opened = |name: &str| {
-            let opened = platform::open_within_limits(
-                name,
-                memory_and_thread_limits(
-                    &arguments.memory,
-                    None,
-                    ExperimentPurpose::ReadingSupersteps,
-                ),
-            );
             Ok::<_, Error>(
-                opened
-                    .map_err(|error| error.with_default_source("--platform"))?
-                    .platform,
+                platform::open_within_limits(
+                    name,
+                    memory_and_thread_limits(
+                        &arguments.memory,
+                        None,
+                        ExperimentPurpose::ReadingSupersteps,
+                    ),
+                )
+                .map_err(|error| error.with_default_source("--platform"))?
+                .platform,
             )
         };
         let platform = arguments.platform.as_deref().map(opened).transpose()?;
@@ -325,7 +324,8 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
 fn calibration_sheet(
     platform: &Platform,
     pings: &[MeasuredMessages],
-    (library, found): (&str, &Calibration),
+    library: &str,
+    found: &Calibration,
 ) -> Sheet {
     let columns = [
         text_column("from", "from"),

@@ -100,8 +100,7 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
             .env("MIGSIM_RECORD_CLOCK", job.clock.name())
             .env("MIGSIM_RECORD_PID", std::process::id().to_string());
     }
-    let child = command.spawn();
-    child.map_err(|error| {
+    command.spawn().map_err(|error| {
         let problem = Problem::new(format!("cannot start `{program}`: {error}"));
         let hint = "check the name of the program, and write the whole command after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`";
         problem.hint(hint).into()
@@ -218,7 +217,7 @@ fn descendant_process_ids(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([root]);
     loop {
         let is_new = |(id, parent): &&(u32, u32)| family.contains(parent) && !family.contains(id);
-        let found: Vec<u32> = (parents.iter().filter(is_new)).map(|(id, _)| *id).collect();
+        let found: Vec<u32> = parents.iter().filter(is_new).map(|(id, _)| *id).collect();
         if found.is_empty() {
             break;
         }

@@ -28,7 +28,9 @@ pub(super) fn recorder_for_program(
     compiler: Option<&str>,
     program: &[String],
 ) -> Result<PathBuf, Error> {
-    let loaded = (program.iter()).find_map(|word| mpi_library_of(&path_of_command(word)?));
+    let loaded = program
+        .iter()
+        .find_map(|word| mpi_library_of(&path_of_command(word)?));
     let Some(loaded) = loaded else {
         return compile_recorder_if_needed(compiler.unwrap_or(DEFAULT_COMPILER));
     };
@@ -66,8 +68,8 @@ fn path_of_command(word: &str) -> Option<PathBuf> {
 
 /// Returns the name of the MPI library that a program or a library loads, such as `libmpi.so.40`; `None` if it loads none.
 fn mpi_library_of(file: &Path) -> Option<String> {
-    let listed = Command::new("ldd").arg(file).output().ok()?;
-    let listed = String::from_utf8_lossy(&listed.stdout);
+    let output = Command::new("ldd").arg(file).output().ok()?;
+    let listed = String::from_utf8_lossy(&output.stdout);
     let mut names = listed
         .lines()
         .filter_map(|line| line.split_whitespace().next());
@@ -97,8 +99,7 @@ fn compile_if_needed(
     source: &str,
     flags: &[&str],
 ) -> Result<PathBuf, Error> {
-    let version = Command::new(compiler).arg("-v").output();
-    let version = version.map_err(|error| {
+    let version = Command::new(compiler).arg("-v").output().map_err(|error| {
         let problem = Problem::new(format!("cannot start `{compiler}`: {error}"));
         let hint = "install an MPI library with its compiler (Debian: `apt-get install openmpi-bin libopenmpi-dev`), or load its module";
         Error::from(problem.hint(hint))
@@ -121,8 +122,9 @@ fn compile_if_needed(
 
 fn compiled_files_folder() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
-    let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    let folder = given("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| given("HOME").map(|home| Path::new(&home).join(".cache")));
     let Some(folder) = folder else {
         let problem = Problem::new(
             "the folder in which the recorder is stored is unknown, since neither XDG_CACHE_HOME nor HOME is set",
@@ -169,10 +171,9 @@ fn compile_source(
     let _ = fs::remove_file(&source); // only the library is needed
     let compiled = compiled.map_err(unwritable)?;
     if !compiled.status.success() {
-        let said = String::from_utf8_lossy(&compiled.stderr);
         let problem = Problem::new(format!(
             "`{compiler}` cannot compile the recorder or the ping-pong program of migsim: {}",
-            said.trim()
+            String::from_utf8_lossy(&compiled.stderr).trim()
         ));
         let hint = "install an MPI library that supports MPI 3, and a C compiler for Linux";
         return Err(Error::SimulationFailure(problem.hint(hint)));

@@ -55,8 +55,8 @@ impl RecordsFolder {
                 break;
             }
         }
-        let problem = Problem::new(format!("cannot make a folder for the records: {reason}"));
-        let problem = problem.source(temporary.display().to_string());
+        let problem = Problem::new(format!("cannot make a folder for the records: {reason}"))
+            .source(temporary.display().to_string());
         Err(Error::Output(problem.hint(
             "set TMPDIR to a folder to which you can write, with enough space for the records",
         )))

@@ -48,14 +48,12 @@ pub(crate) struct MeasuredMessage {
 pub(crate) fn measure_messages(
     program: &[String],
 ) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
-    let (recorder, pingpong) = (
-        compile::recorder_for_program(None, program)?,
-        compile::compile_program_if_needed("pingpong", PINGPONG_SOURCE)?,
-    );
+    let recorder = compile::recorder_for_program(None, program)?;
+    let pingpong = compile::compile_program_if_needed("pingpong", PINGPONG_SOURCE)?;
     folder::remove_stale_folders(&std::env::temp_dir());
     let signals = EndSignalRecorder::catch_signals();
     let records = RecordsFolder::create(&std::env::temp_dir())?;
-    let done = run_without_and_with_recorder(program, (&recorder, &pingpong), &records, &signals);
+    let done = run_without_and_with_recorder(program, &recorder, &pingpong, &records, &signals);
     if let Some(signal) = signals.last_signal_number() {
         drop(records); // the exit does not drop values
         interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
@@ -67,7 +65,8 @@ pub(crate) fn measure_messages(
 /// the MPI library. Returns the measured times and this description.
 fn run_without_and_with_recorder(
     program: &[String],
-    (recorder, pingpong): (&Path, &Path),
+    recorder: &Path,
+    pingpong: &Path,
     records: &RecordsFolder,
     signals: &EndSignalRecorder,
 ) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
@@ -89,21 +88,22 @@ fn run_without_and_with_recorder(
 
 /// Parses the table of measured messages that the ping-pong program has written.
 fn parse_measured_messages(text: &str) -> Result<Vec<MeasuredMessage>, Error> {
-    let row = |line: &str| {
-        let mut fields = line.rsplitn(5, ',');
-        let mut field = || fields.next().unwrap_or_default().to_owned();
-        let [time, bytes, to, from, kind] = [field(), field(), field(), field(), field()];
-        let (bytes, time) = (bytes.parse()?, time.parse()?);
-        Ok::<MeasuredMessage, ParseFloatError>(MeasuredMessage {
-            sender_host: from,
-            receiver_host: to,
-            message_size: bytes,
-            measured_time: time,
-            measurement_kind: kind,
+    let rows: Result<Vec<MeasuredMessage>, ParseFloatError> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut fields = line.rsplitn(5, ',');
+            let mut field = || fields.next().unwrap_or_default().to_owned();
+            let [time, bytes, to, from, kind] = [field(), field(), field(), field(), field()];
+            Ok::<MeasuredMessage, ParseFloatError>(MeasuredMessage {
+                sender_host: from,
+                receiver_host: to,
+                message_size: bytes.parse()?,
+                measured_time: time.parse()?,
+                measurement_kind: kind,
+            })
         })
-    };
-    let rows: Result<Vec<MeasuredMessage>, ParseFloatError> =
-        text.lines().skip(1).map(row).collect();
+        .collect();
     rows.map_err(|_| {
         let problem =
             Problem::new("the table of times that the ping-pong program has written is damaged");

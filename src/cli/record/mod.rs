@@ -128,9 +128,8 @@ fn convert_records(
 fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
-        let problem = Problem::new(format!("cannot read the folder of records: {error}"));
         Error::from(
-            problem
+            Problem::new(format!("cannot read the folder of records: {error}"))
                 .source(&*source)
                 .hint("name the folder with the records that an earlier recording has kept"),
         )
@@ -154,10 +153,10 @@ fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
 }
 
 fn keep_records_after_error(error: Error, runs: Vec<RecordsFolder>) -> Error {
-    let folders = runs
+    let folders: Vec<String> = runs
         .into_iter()
-        .map(|run| run.keep_records().display().to_string());
-    let folders: Vec<String> = folders.collect();
+        .map(|run| run.keep_records().display().to_string())
+        .collect();
     let hint = format!(
         "write the trace to another place: the records are kept in `{}`, and `migsim record --from {} --out FILE` makes a trace of them; then remove the records",
         folders.join("`, `"),

@@ -100,8 +100,7 @@ fn belongs_to_user(found: &Metadata) -> bool {
 
 /// Returns the error for a folder that other users could change; `why` is the reason.
 fn unsafe_folder_error(folder: &Path, why: &str) -> Error {
-    let problem = Problem::new(why).source(folder.display().to_string());
-    Error::Output(problem.hint(
+    Error::Output(Problem::new(why).source(folder.display().to_string()).hint(
         "set XDG_CACHE_HOME or HOME to a folder to which only you can write, since the recorder runs inside your program",
     ))
 }

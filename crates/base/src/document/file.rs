@@ -105,17 +105,18 @@ fn read_and_check_chunks(
 /// Creates the error for a file that cannot be read; its message contains the reason that the operating system reports.
 pub fn cannot_read_error(path: &Path, error: &Error) -> Problem {
     let name = path.display();
-    let problem = Problem::new(format!("cannot read `{name}`: {error}"));
-    problem.source(name.to_string()).hint(match error.kind() {
-        ErrorKind::NotFound => {
-            "check the name; a relative path counts from the folder in which the command runs"
-        }
-        ErrorKind::TimedOut => {
-            "start the program that writes into the pipe, then repeat this command"
-        }
-        ErrorKind::IsADirectory => "name a file instead of a folder",
-        _ => "check the path and your permission to read the file",
-    })
+    Problem::new(format!("cannot read `{name}`: {error}"))
+        .source(name.to_string())
+        .hint(match error.kind() {
+            ErrorKind::NotFound => {
+                "check the name; a relative path counts from the folder in which the command runs"
+            }
+            ErrorKind::TimedOut => {
+                "start the program that writes into the pipe, then repeat this command"
+            }
+            ErrorKind::IsADirectory => "name a file instead of a folder",
+            _ => "check the path and your permission to read the file",
+        })
 }
 
 /// Opens a regular file, a pipe or a device for reading. A folder is an error, and so is a named pipe that no program opens for
@@ -153,7 +154,7 @@ pub fn was_read(path: &Path) -> bool {
 /// Returns device and inode of a regular file.
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    (metadata.is_file()).then(|| (metadata.dev(), metadata.ino()))
+    metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
 }
 
 fn is_pipe(metadata: &Metadata) -> bool {
@@ -179,10 +180,12 @@ fn not_text_error(why: &str, path: &Path, before: &[u8]) -> Problem {
 /// Returns the SHA-256 hash of `bytes` as hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
-    let digits = |byte: &u8| {
-        [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]))
-    };
-    Sha256::digest(bytes).iter().flat_map(digits).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .flat_map(|byte| {
+            [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -36,7 +36,8 @@ impl Document {
     /// # Errors
     /// The text is not JSON, values are nested more than 128 deep, there are too many values, or an object contains a key twice.
     pub fn parse(source: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
-        let (source, mut text) = (source.into(), text.into());
+        let source = source.into();
+        let mut text = text.into();
         if text.starts_with('\u{feff}') {
             text.remove(0); // a byte order mark, as some editors write it
         }

@@ -35,8 +35,8 @@ pub fn limit_problems(mut problems: Vec<Problem>) -> Vec<Problem> {
             .and_then(|last| last.location.source.clone());
         let rest = Problem::new(format!(
             "{more} more problems were found, which are not listed"
-        ));
-        let rest = rest.hint("correct the problems above, then run the command again");
+        ))
+        .hint("correct the problems above, then run the command again");
         problems.push(match last {
             Some(source) => rest.source(source),
             None => rest,

@@ -204,7 +204,8 @@ fn repair_and_find_next_failure<T: DeserializeOwned>(
         return try_deserialize::<T>(value).err();
     }
     let mut steps = failure.value_path.clone();
-    let (mut wanted, mut other) = (None, None);
+    let mut wanted = None;
+    let mut other = None;
     if let Some(name) = missing_field_name(&failure.serde_message) {
         value_at_path(value, &steps)?
             .as_object_mut()?

@@ -12,8 +12,8 @@ type MessageAndHint = (String, String);
 /// Creates the error for a text that is not JSON, at the position where `error` occurred.
 pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     if text.trim().is_empty() {
-        let problem = Problem::new("the file is empty").at_line_column(1, 1);
-        return problem
+        return Problem::new("the file is empty")
+            .at_line_column(1, 1)
             .hint("check whether this is the right file and whether it was written completely");
     }
     let full = error.to_string();

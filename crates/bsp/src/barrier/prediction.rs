@@ -179,8 +179,11 @@ impl PredictedBarrier {
                     placement[message.to as usize],
                 );
                 let BarrierConfig { bytes, delay, .. } = self.config;
-                let packet = engine.packet(ends, bytes, delay.0);
-                let packet = packet.ok().flatten().ok_or(ends)?; // no link varies
+                let packet = engine
+                    .packet(ends, bytes, delay.0)
+                    .ok()
+                    .flatten()
+                    .ok_or(ends)?; // no link varies
                 message.duration = packet.duration;
                 message.uses_connection = packet.uses_connection;
             }
@@ -193,8 +196,8 @@ impl PredictedBarrier {
 
     pub(super) fn record_connection_uses(&self, engine: &mut Simulation<'_, ActivityToken>) {
         for message in self.messages.iter().filter(|one| one.uses_connection) {
-            let (from, to) = (ProcessId(message.from), ProcessId(message.to));
-            let ends = MessageEnds::of_processes(from, to, &self.placement);
+            let from = ProcessId(message.from);
+            let ends = MessageEnds::of_processes(from, ProcessId(message.to), &self.placement);
             let start = message.delivered - message.duration;
             engine.record_message(ends, start, message.delivered);
         }

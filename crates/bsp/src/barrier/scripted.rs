@@ -52,7 +52,9 @@ impl ScriptedBarrier {
     /// states whether the message belongs to an even barrier (0) or to an odd barrier (1).
     pub(super) fn on_control_message(
         &mut self,
-        (to, slot, parity): (u32, u32, u32),
+        to: u32,
+        slot: u32,
+        parity: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Error> {
         self.received_slots_by_parity[to as usize][parity as usize] |= 1 << slot;

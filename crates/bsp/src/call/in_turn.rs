@@ -145,16 +145,14 @@ impl SequentialCall {
                         return Ok(());
                     };
                     one.is_busy = true;
-                    let from = world.placement[process as usize];
-                    let ends = MessageEnds::of_hosts(from, one.host);
+                    let ends = MessageEnds::of_hosts(world.placement[process as usize], one.host);
                     return world.send_control_message(ends, cost.report, token);
                 }
                 Some(ManagerAction::SendList(to)) => {
                     return self.send_list_if_both_ready(manager, to, world);
                 }
                 Some(ManagerAction::ReceiveList(from)) => {
-                    let is_sending = self.managers[from].remaining_actions.front();
-                    return match is_sending {
+                    return match self.managers[from].remaining_actions.front() {
                         Some(ManagerAction::SendList(to)) if *to == manager => {
                             self.send_list_if_both_ready(from, manager, world)
                         }
@@ -171,8 +169,7 @@ impl SequentialCall {
                 }
                 Some(ManagerAction::AnswerProcess(process)) => {
                     one.is_busy = true;
-                    let to = world.placement[process as usize];
-                    let ends = MessageEnds::of_hosts(one.host, to);
+                    let ends = MessageEnds::of_hosts(one.host, world.placement[process as usize]);
                     return world.send_control_message(ends, cost.answer, token);
                 }
                 None => return Ok(()),
@@ -188,7 +185,8 @@ impl SequentialCall {
         to: usize,
         world: &mut RunState<'_>,
     ) -> Result<(), Error> {
-        let (sender, receiver) = (&self.managers[from], &self.managers[to]);
+        let sender = &self.managers[from];
+        let receiver = &self.managers[to];
         let is_expected =
             receiver.remaining_actions.front() == Some(&ManagerAction::ReceiveList(from));
         if sender.is_busy || receiver.is_busy || !is_expected {
@@ -197,10 +195,8 @@ impl SequentialCall {
         let ends = MessageEnds::of_hosts(sender.host, receiver.host);
         self.managers[from].is_busy = true;
         self.managers[to].is_busy = true;
-        let (size, token) = (
-            world.setup.costs.call.exchange,
-            ActivityToken::ManagerActivityEnded(to_u32(from)),
-        );
+        let size = world.setup.costs.call.exchange;
+        let token = ActivityToken::ManagerActivityEnded(to_u32(from));
         world.send_control_message(ends, size, token)
     }
 

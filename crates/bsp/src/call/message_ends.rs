@@ -30,7 +30,7 @@ impl MessagesWithEnds {
     ) -> Result<(), Error> {
         self.messages.clear();
         self.messages.extend_from_slice(messages);
-        (self.messages).sort_by(|a, b| {
+        self.messages.sort_by(|a, b| {
             (a.0, a.1)
                 .cmp(&(b.0, b.1))
                 .then(a.2.get().total_cmp(&b.2.get()))

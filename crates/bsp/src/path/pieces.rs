@@ -55,7 +55,8 @@ impl TracedMessage {
     pub(super) fn complete_at_delivery(
         &mut self,
         links: &[LinkId],
-        (platform, network): (&Platform, &NetworkModel),
+        platform: &Platform,
+        network: &NetworkModel,
         engine: &Simulation<'_, ActivityToken>,
         users: impl Fn(usize) -> u32,
     ) {
@@ -80,7 +81,8 @@ impl TracedMessage {
             self.latency =
                 self.latency_factor * network.latency_factor_for_size(self.size) * latency;
         }
-        let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
+        let mut least = f64::INFINITY;
+        let mut narrowest = f64::INFINITY;
         for &link in links {
             let bandwidth = engine.capacity_and_latency(link).0;
             narrowest = lesser(narrowest, bandwidth);
@@ -122,7 +124,6 @@ pub(super) fn split_message_duration(
     // A wait lies between the latency and the transfer.
     let latest = end - flight.uncontended_transfer_duration;
     let starts = if latest > arrives { latest } else { arrives };
-    let bound = flight.limiting_resource;
     [
         (PieceKind::Overhead, PieceResources::Overhead, begin, sent),
         (
@@ -139,7 +140,7 @@ pub(super) fn split_message_duration(
         ),
         (
             PieceKind::Transfer,
-            PieceResources::Transfer(from, to, bound),
+            PieceResources::Transfer(from, to, flight.limiting_resource),
             starts,
             end,
         ),

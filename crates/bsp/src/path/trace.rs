@@ -118,8 +118,7 @@ impl<'p> CauseTrace<'p> {
         let part = match self.last_superstep_opening {
             (_, Some(part)) => part,
             (opened, None) => {
-                let part = self.path_part_since(opened);
-                self.repeated_parts.push(part);
+                self.repeated_parts.push(self.path_part_since(opened));
                 let number = to_u32(self.repeated_parts.len() - 1);
                 self.last_superstep_opening.1 = Some(number);
                 number
@@ -173,8 +172,7 @@ impl<'p> CauseTrace<'p> {
                     for link in route.iter().flat_map(Route::links) {
                         self.link_usage.add_user(link.index(), now);
                     }
-                    let work = ActivityWork::Message(flight);
-                    self.start_activity(token, ends.processes, work, now);
+                    self.start_activity(token, ends.processes, ActivityWork::Message(flight), now);
                 }
                 ActivityEvent::Wait(token) => {
                     self.start_activity(token, None, ActivityWork::Wait, now);
@@ -221,11 +219,13 @@ impl<'p> CauseTrace<'p> {
             receiver: to.filter(|to| Some(*to) != process),
             work,
         };
-        let in_progress = self.activities_in_progress.entry(token).or_default();
-        in_progress.push_back(RunningActivity {
-            cause_node: cause,
-            activity,
-        });
+        self.activities_in_progress
+            .entry(token)
+            .or_default()
+            .push_back(RunningActivity {
+                cause_node: cause,
+                activity,
+            });
     }
 
     /// Returns the node of the cause of an activity of `process` that starts now. The cause is the previous activity of the same
@@ -233,8 +233,8 @@ impl<'p> CauseTrace<'p> {
     fn find_cause_node(&self, process: Option<ProcessId>, now: f64) -> u32 {
         let own = process.and_then(|process| self.last_ended_nodes.get(process.index()));
         let own = own.copied().filter(|own| *own != START_NODE);
-        let ends_now = |own: &u32| self.nodes[*own as usize].end_time == now;
-        own.filter(ends_now).unwrap_or(self.current_cause_node)
+        own.filter(|own| self.nodes[*own as usize].end_time == now)
+            .unwrap_or(self.current_cause_node)
     }
 
     fn end_activity(
@@ -260,9 +260,13 @@ impl<'p> CauseTrace<'p> {
             ActivityWork::Message(flight) => {
                 let users = |link: usize| self.link_usage.user_count_before(link, now);
                 let (from, to) = flight.end_hosts;
-                let route = self.platform.route(from, to);
-                let links: Vec<_> = route.iter().flat_map(Route::links).collect();
-                flight.complete_at_delivery(&links, (self.platform, &self.network), engine, users);
+                let links: Vec<_> = self
+                    .platform
+                    .route(from, to)
+                    .iter()
+                    .flat_map(Route::links)
+                    .collect();
+                flight.complete_at_delivery(&links, self.platform, &self.network, engine, users);
                 for link in links {
                     self.link_usage.remove_user(link.index(), now);
                 }
@@ -275,8 +279,7 @@ impl<'p> CauseTrace<'p> {
             end_time: now,
         };
         let node = self.add_node(node, running.activity);
-        let of = running.activity.receiver.or(running.activity.process);
-        if let Some(process) = of {
+        if let Some(process) = running.activity.receiver.or(running.activity.process) {
             if self.last_ended_nodes.len() <= process.index() {
                 self.last_ended_nodes
                     .resize(process.index() + 1, START_NODE);
@@ -360,10 +363,11 @@ impl<'p> CauseTrace<'p> {
             chain.push(node);
             node = self.nodes[node as usize].cause_node;
         }
-        let (mut pieces, mut begin) = (Vec::new(), from);
+        let mut pieces = Vec::new();
+        let mut begin = from;
         for node in chain.into_iter().rev() {
             let end = self.nodes[node as usize].end_time;
-            self.append_pieces(&self.activities[node as usize], (begin, end), &mut pieces);
+            self.append_pieces(&self.activities[node as usize], begin, end, &mut pieces);
             begin = end;
         }
         pieces
@@ -373,7 +377,8 @@ impl<'p> CauseTrace<'p> {
     fn append_pieces(
         &self,
         activity: &TracedActivity,
-        (begin, end): (f64, f64),
+        begin: f64,
+        end: f64,
         pieces: &mut Vec<PathPiece>,
     ) {
         let mut piece = |kind, work, begin: f64, end: f64| {
@@ -404,7 +409,7 @@ impl<'p> CauseTrace<'p> {
             ActivityWork::Wait => piece(activity.kind, PieceResources::PredefinedWait, begin, end),
             ActivityWork::RepeatedSuperstep(part) => {
                 let part = &self.repeated_parts[part as usize];
-                append_repeated_pieces(part, activity.superstep, (begin, end), pieces);
+                append_repeated_pieces(part, activity.superstep, begin, end, pieces);
             }
             ActivityWork::Message(flight) => {
                 let is_message = activity.kind == PieceKind::Transfer;
@@ -432,7 +437,8 @@ fn time_from_seconds(seconds: f64) -> Time {
 fn append_repeated_pieces(
     part: &[PathPiece],
     superstep: usize,
-    (begin, end): (f64, f64),
+    begin: f64,
+    end: f64,
     pieces: &mut Vec<PathPiece>,
 ) {
     let mut before = begin;

@@ -110,7 +110,8 @@ impl ContentionSplitter {
                 state.flow_range_end += 1; // how many they are, so far
             }
         }
-        let (mut first, mut most) = (0, 0);
+        let mut first = 0;
+        let mut most = 0;
         for &link in &self.used_links {
             let state = &mut self.links[link as usize];
             let count = state.flow_range_end;
@@ -142,15 +143,19 @@ impl ContentionSplitter {
             let capacity = links[at as usize].bandwidth * paths.bandwidth_factor();
             for &user in &*users {
                 let start = &starts[user as usize];
-                let of_link = paths.uses(start.path).iter().find(|used| used.0 == at);
-                let share = of_link.map_or(0.0, |used| used.1);
+                let share = paths
+                    .uses(start.path)
+                    .iter()
+                    .find(|used| used.0 == at)
+                    .map_or(0.0, |used| used.1);
                 link.busy_time += share * start.bytes / capacity;
             }
         }
     }
 
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [FlowStart]> {
-        let (mut rest, mut first) = (&mut self.flow_starts_by_group[..], 0);
+        let mut rest = &mut self.flow_starts_by_group[..];
+        let mut first = 0;
         self.group_end_indices.iter().map(move |&end| {
             let (group, others) = std::mem::take(&mut rest).split_at_mut(end - first);
             (rest, first) = (others, end);

@@ -104,8 +104,10 @@ impl PendingFlows<'_> {
             .independent_flows
             .first()
             .map_or(f64::INFINITY, |start| start.start_time);
-        let later = self.dependent_flows.flow_start_heap.peek();
-        later.map_or(known, |Reverse(start)| known.min(start.start_time))
+        self.dependent_flows
+            .flow_start_heap
+            .peek()
+            .map_or(known, |Reverse(start)| known.min(start.start_time))
     }
 
     /// Removes and returns a flow that starts at time `date` \[s\]. If no flow starts then, the method returns `None` and moves

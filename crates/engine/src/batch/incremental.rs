@@ -137,7 +137,8 @@ impl FlowSolver for IncrementalFlows {
         for &number in &self.groups_with_ending_flow {
             let group = &mut self.groups[number as usize];
             group.advance_to(now);
-            let (done, rate) = (group.transferred_bytes_per_flow, group.rate_per_flow);
+            let done = group.transferred_bytes_per_flow;
+            let rate = group.rate_per_flow;
             let next = group.flows.next_target();
             if cfg!(debug_assertions) {
                 self.violates_byte_conservation |=
@@ -173,9 +174,8 @@ impl FlowSolver for IncrementalFlows {
     }
 
     fn first_violation(&self) -> Option<InvariantViolation> {
-        let lost = self
-            .violates_byte_conservation
-            .then_some(InvariantViolation::BytesNotConserved);
-        lost.or(self.max_min_solver.first_violation())
+        self.violates_byte_conservation
+            .then_some(InvariantViolation::BytesNotConserved)
+            .or(self.max_min_solver.first_violation())
     }
 }

@@ -73,7 +73,8 @@ impl MemoizedBatch {
             independent_flows: starts,
             dependent_flows: later,
         };
-        let (mut now, mut set) = (0.0_f64, 0_u128);
+        let mut now = 0.0_f64;
+        let mut set = 0_u128;
         loop {
             let next_start = pending.next_start_time();
             if flows.is_empty() {
@@ -146,12 +147,13 @@ fn remove_ended_flows(
     mut ended: impl FnMut(ActiveFlow),
 ) {
     let count = flows.len();
-    let (active, bytes) = (&mut flows[..count], &mut left[..count]);
-    let first = bytes.iter().position(|left| *left < 0.0);
-    let first = first.unwrap_or(count);
+    let active = &mut flows[..count];
+    let bytes = &mut left[..count];
+    let first = bytes.iter().position(|left| *left < 0.0).unwrap_or(count);
     let mut kept = first;
     for at in first..count {
-        let (flow, left) = (active[at], bytes[at]);
+        let flow = active[at];
+        let left = bytes[at];
         if left >= 0.0 {
             (active[kept], bytes[kept]) = (flow, left);
             kept += 1;
@@ -211,7 +213,8 @@ fn merge_into_active_flows(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, lef
         return; // they are where they belong
     }
     let mut to = flows.len();
-    let (flows, left) = (&mut flows[..to], &mut left[..to]);
+    let flows = &mut flows[..to];
+    let left = &mut left[..to];
     for start in batch.iter().rev() {
         while from > 0 && flows[from - 1].path > start.path {
             (from, to) = (from - 1, to - 1);

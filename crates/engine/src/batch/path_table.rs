@@ -157,7 +157,7 @@ impl PathTable {
         let found = if next.is_some_and(|next| next.endpoint_pair == pair) {
             self.next_path_guess
         } else {
-            self.look_up_or_add_path(platform, links, (from, to), pair)?
+            self.look_up_or_add_path(platform, links, from, to, pair)?
         };
         self.next_path_guess = found + 1;
         Some(found)
@@ -167,7 +167,8 @@ impl PathTable {
         &mut self,
         platform: &Platform,
         links: &[LinkState],
-        (from, to): (HostId, HostId),
+        from: HostId,
+        to: HostId,
         pair: u64,
     ) -> Option<PathId> {
         let list = &self.paths;
@@ -185,10 +186,8 @@ impl PathTable {
 
     #[inline]
     fn endpoint_pair_of(&self, from: HostId, to: HostId) -> u64 {
-        let (from, to) = (
-            self.class_of_host[from.index()],
-            self.class_of_host[to.index()],
-        );
+        let from = self.class_of_host[from.index()];
+        let to = self.class_of_host[to.index()];
         u64::from(from) << 32 | u64::from(to)
     }
 
@@ -377,8 +376,8 @@ impl PathTable {
     ) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.all_link_uses.len();
-        let (mut narrowest, mut latency) =
-            (self.model.loopback_max_rate(route.loopback_crossings), 0.0);
+        let mut narrowest = self.model.loopback_max_rate(route.loopback_crossings);
+        let mut latency = 0.0;
         for id in route.links() {
             let link = &links[id.index()];
             narrowest = narrowest.min(link.bandwidth);
@@ -406,10 +405,7 @@ impl PathTable {
         let latency = route
             .latency
             .map_or(latency, migsim_base::units::Seconds::get);
-        let bandwidths = || {
-            let crossed = route.links();
-            crossed.map(|id| links[id.index()].bandwidth)
-        };
+        let bandwidths = || route.links().map(|id| links[id.index()].bandwidth);
         let of_links = self
             .model
             .weight_from_links(bandwidths(), route.loopback_crossings);
@@ -420,10 +416,10 @@ impl PathTable {
             self.model.max_share_of_tcp_window(latency)
         };
         let bound = narrowest.min(window);
-        let capacities = self.all_link_uses[first_use..]
+        let alone = self.all_link_uses[first_use..]
             .iter()
-            .map(|&(link, share)| links[link as usize].bandwidth / share);
-        let alone = capacities.fold(bound, f64::min);
+            .map(|&(link, share)| links[link as usize].bandwidth / share)
+            .fold(bound, f64::min);
         if !self.model.sharing {
             self.all_link_uses.truncate(first_use);
         }
@@ -468,7 +464,8 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
     let mut endpoint_class = |at: usize| {
         let has_own = at > 0 && {
-            let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
+            let a = HostId::from_index(at - 1);
+            let b = HostId::from_index(at);
             platform.cluster_of(a) != platform.cluster_of(b)
                 || !platform.have_equivalent_routes(a, b)
         };

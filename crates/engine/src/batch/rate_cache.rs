@@ -156,13 +156,11 @@ impl RateCache {
                 problem_number: self.problem_count,
                 link_index_in_problem: link,
             };
-            let link = self
+            self.overloaded_link = self.overloaded_link.or(self
                 .last_problem_with_link
                 .iter()
-                .position(|one| *one == last_use);
-            self.overloaded_link = self
-                .overloaded_link
-                .or(link.map(|at| LinkId::from_index(at).0));
+                .position(|one| *one == last_use)
+                .map(|at| LinkId::from_index(at).0));
         }
         self.rates_in_row_order.resize(flows.len(), 0.0);
         for (&key, &rate) in self.flow_sort_keys.iter().zip(&self.rates_in_problem_order) {

@@ -102,7 +102,8 @@ impl RecurrencePredictor {
             .resize(paths.endpoint_class_count(), 0);
         self.last_receiving_group
             .resize(paths.endpoint_class_count(), (0, 0));
-        let (mut senders, mut most) = (0, 0);
+        let mut senders = 0;
+        let mut most = 0;
         for path in flows {
             let Some((from, to)) = paths.endpoint_classes_of(path) else {
                 continue;
@@ -275,9 +276,10 @@ impl FlowBatch {
 
     /// Returns the first violated invariant of the engine since the solvers were last reset; `None` if there is none.
     pub(crate) fn first_violation(&self) -> Option<InvariantViolation> {
-        let incremental = self.incremental.solver.first_violation();
-        let grouped = incremental.or(self.bottleneck.solver.first_violation());
-        grouped
+        self.incremental
+            .solver
+            .first_violation()
+            .or(self.bottleneck.solver.first_violation())
             .or(self.memoized.first_violation())
             .or(self.violation_during_changes)
     }

@@ -78,11 +78,13 @@ const MAX_CAPACITY_CHANGES_FOR_UPDATES: usize = 16;
 impl IncrementalMaxMin {
     /// Creates a solver without flows for links with the given capacities \[B/s\], numbered from 0.
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
-        let link = |capacity| Link {
-            capacity,
-            ..Link::default()
-        };
-        let links: Vec<Link> = capacities.into_iter().map(link).collect();
+        let links: Vec<Link> = capacities
+            .into_iter()
+            .map(|capacity| Link {
+                capacity,
+                ..Link::default()
+            })
+            .collect();
         Self {
             level: vec![f64::INFINITY; links.len()],
             links,
@@ -317,9 +319,12 @@ impl IncrementalMaxMin {
     fn find_overloaded_link(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
-        let present = self.touched.iter().copied();
-        let present = present.filter(|&group| self.groups[group as usize].count > 0);
-        let uses = present.flat_map(|group| self.uses[self.link_use_range(group)].iter());
+        let uses = self
+            .touched
+            .iter()
+            .copied()
+            .filter(|&group| self.groups[group as usize].count > 0)
+            .flat_map(|group| self.uses[self.link_use_range(group)].iter());
         links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
@@ -327,11 +332,14 @@ impl IncrementalMaxMin {
             let Link {
                 groups, capacity, ..
             } = &self.links[link as usize];
-            let taken = groups.iter().map(|slot| {
-                let group = &self.groups[slot.group as usize];
-                slot.pull * group.weight * group.flow_rate()
-            });
-            taken.sum::<f64>() > capacity * OVERLOAD_RATIO
+            groups
+                .iter()
+                .map(|slot| {
+                    let group = &self.groups[slot.group as usize];
+                    slot.pull * group.weight * group.flow_rate()
+                })
+                .sum::<f64>()
+                > capacity * OVERLOAD_RATIO
         };
         let found = links.iter().copied().find(|link| is_over(*link));
         self.examined_links = links;
@@ -407,7 +415,7 @@ impl IncrementalMaxMin {
             }
             let first = slot.group as usize * *width;
             let uses = &uses[first..first + group.link_count as usize];
-            update_other_ceilings(links, (link, new), group, uses, level, worklist);
+            update_other_ceilings(links, link, new, group, uses, level, worklist);
         }
         links[link as usize].groups = here;
     }
@@ -423,8 +431,9 @@ impl IncrementalMaxMin {
         for &number in &present {
             let group = &self.groups[number as usize];
             for _ in 0..group.count {
-                let uses = self.uses[self.link_use_range(number)].iter();
-                let uses = uses.map(|used| (used.link, used.load_per_rate));
+                let uses = self.uses[self.link_use_range(number)]
+                    .iter()
+                    .map(|used| (used.link, used.load_per_rate));
                 self.sharing_problem
                     .add_flow(group.weight, group.max_rate, uses);
             }
@@ -472,7 +481,8 @@ impl IncrementalMaxMin {
 #[inline(never)]
 fn update_other_ceilings(
     links: &mut [Link],
-    (link, new): (u32, f64),
+    link: u32,
+    new: f64,
     group: &FlowGroup,
     uses: &[LinkUse],
     level: &[f64],

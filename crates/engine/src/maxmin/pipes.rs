@@ -43,15 +43,16 @@ const MAX_UNUSED_FRACTION_OF_SATURATED: f64 = 1e-9;
 impl PipesProblem {
     /// Creates a problem without flows; each link is given by its capacity \[B/s\] and whether it is a pipe.
     pub(crate) fn new(links: impl Iterator<Item = (f64, bool)>) -> Self {
-        let link = |(capacity, is_pipe)| LinkState {
-            capacity,
-            is_pipe,
-            capacity_left: 0.0,
-            pull: 0.0,
-            unfixed_flow_count: 0,
-        };
         Self {
-            links: links.map(link).collect(),
+            links: links
+                .map(|(capacity, is_pipe)| LinkState {
+                    capacity,
+                    is_pipe,
+                    capacity_left: 0.0,
+                    pull: 0.0,
+                    unfixed_flow_count: 0,
+                })
+                .collect(),
             ..Self::default()
         }
     }
@@ -124,14 +125,12 @@ impl PipesProblem {
                 };
             }
         }
-        let open = self
-            .used_links
+        self.used_links
             .iter()
-            .map(|&link| &self.links[link as usize]);
-        let levels = open
+            .map(|&link| &self.links[link as usize])
             .filter(|link| link.unfixed_flow_count > 0)
-            .map(LinkState::fair_share_level);
-        levels.reduce(f64::min)
+            .map(LinkState::fair_share_level)
+            .reduce(f64::min)
     }
 
     /// Fixes the rates of the flows on the links that have the lowest fair-share level `level`. If some of these flows reach

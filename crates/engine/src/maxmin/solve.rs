@@ -162,9 +162,8 @@ impl SharingProblem {
                 taken[link as usize] += share * rate;
             }
         }
-        let over =
-            |link: &u32| taken[*link as usize] > self.capacity[*link as usize] * OVERLOAD_RATIO;
-        (0..to_u32(self.capacity.len())).find(over)
+        (0..to_u32(self.capacity.len()))
+            .find(|link| taken[*link as usize] > self.capacity[*link as usize] * OVERLOAD_RATIO)
     }
 
     /// Prepares progressive filling: lists the flows of each link, and the flows that may reach their maximum rate.
@@ -256,8 +255,9 @@ impl SharingProblem {
                 *least = lesser(*level, *least);
             }
         }
-        let lanes = rest.iter().chain(&lanes);
-        lanes.fold(f64::INFINITY, |least, level| lesser(*level, least))
+        rest.iter()
+            .chain(&lanes)
+            .fold(f64::INFINITY, |least, level| lesser(*level, least))
     }
 
     /// Fixes the rates of the flows on all links that become saturated at the fair-share level `level`.

@@ -31,8 +31,7 @@ impl Link {
     /// is unsaturated.
     #[inline]
     pub(super) fn compute_fair_share_level(&mut self, from: f64) -> f64 {
-        let groups = self.groups.iter();
-        let loads = groups.map(|group| (group.pull, group.ceiling));
+        let loads = self.groups.iter().map(|group| (group.pull, group.ceiling));
         let (level, wanted) = find_link_level_and_demand(self.capacity, &loads, from);
         if level == f64::INFINITY {
             self.demand = wanted;

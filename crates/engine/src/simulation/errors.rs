@@ -15,14 +15,14 @@ impl<'p, T: Copy + std::fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Creates the error for a capacity that has changed too often while no activity used it. `what` is the first part of the
     /// message, and `meanwhile` states that the host or link was not used.
     pub(super) fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
-        let (most, now) = (self.max_unused_changes, self.now());
-        let problem = Problem::new(format!(
-            "{what} more than {most} times up to {now}, while {meanwhile}"
-        ));
+        let most = self.max_unused_changes;
+        let now = self.now();
         Error::SimulationFailure(
-            problem
-                .source(self.platform.name.clone())
-                .hint(TOO_MANY_CHANGES_HINT),
+            Problem::new(format!(
+                "{what} more than {most} times up to {now}, while {meanwhile}"
+            ))
+            .source(self.platform.name.clone())
+            .hint(TOO_MANY_CHANGES_HINT),
         )
     }
 
@@ -42,8 +42,8 @@ impl<'p, T: Copy + std::fmt::Debug + Send + 'p> Simulation<'p, T> {
             name(to)
         ));
         // The error names the platform, although only the sender detects it.
-        let problem = problem.source(format!("platform `{}`", self.platform.name));
         problem
+            .source(format!("platform `{}`", self.platform.name))
             .hint("add a route between these hosts to the platform")
             .into()
     }

@@ -86,8 +86,7 @@ impl<T> Flow<T> {
 
     /// Returns the links that the flow uses: each shared link once, each other link as often as the flow crosses it.
     fn crossed_links(&self) -> impl Iterator<Item = u32> + '_ {
-        let shared = self.uses.iter().map(|used| used.0);
-        shared.chain(
+        self.uses.iter().map(|used| used.0).chain(
             self.unshared_links
                 .iter()
                 .chain(&self.pipes_on_return_route)
@@ -123,8 +122,9 @@ impl<T: Copy> Flow<T> {
         } else {
             f64::INFINITY
         };
-        let end = self.event_key;
-        let end = end.expect("a transferring flow has its end in the queue");
+        let end = self
+            .event_key
+            .expect("a transferring flow has its end in the queue");
         events.reschedule(end, date);
     }
 }
@@ -196,10 +196,11 @@ impl<T: Copy> Flows<T> {
         if flow.min_bandwidth <= 0.0 {
             // A shared link without capacity would bound the flow for ever, even after it gets capacity again. So only its fair share
             // limits the flow.
-            let bounds = flow.unshared_links.iter();
-            let bounds = bounds.map(|&link| links[link as usize].bandwidth);
-            flow.min_bandwidth =
-                bounds.fold(model.loopback_max_rate(route.loopback_crossings), f64::min);
+            flow.min_bandwidth = flow
+                .unshared_links
+                .iter()
+                .map(|&link| links[link as usize].bandwidth)
+                .fold(model.loopback_max_rate(route.loopback_crossings), f64::min);
         }
         flow.link_use_count_to_receiver = flow.uses.len();
         if model.crosstraffic
@@ -291,15 +292,16 @@ impl<T: Copy> Flows<T> {
     pub(super) fn route_latency(&self, slot: u32) -> f64 {
         let flow = &self.flow_slots[slot as usize];
         let links = &self.network_state.links;
-        let sum = || {
+        flow.fixed_latency.unwrap_or_else(|| {
             let shared = flow.uses[..flow.link_use_count_to_receiver]
                 .iter()
                 .map(|&(link, share)| links[link as usize].latency * share.floor());
-            let unshared = flow.unshared_links.iter();
-            let unshared = unshared.map(|&link| links[link as usize].latency);
+            let unshared = flow
+                .unshared_links
+                .iter()
+                .map(|&link| links[link as usize].latency);
             shared.chain(unshared).sum()
-        };
-        flow.fixed_latency.unwrap_or_else(sum)
+        })
     }
 
     fn add_flow_without_route(&mut self, token: T, bytes: f64, now: f64) -> u32 {
@@ -343,7 +345,8 @@ impl<T: Copy> Flows<T> {
     pub(super) fn begin_latency_phase(
         &mut self,
         slot: u32,
-        (delay, bytes): (f64, f64),
+        delay: f64,
+        bytes: f64,
         now: f64,
         events: &mut EventList<T>,
     ) -> bool {
@@ -383,10 +386,11 @@ impl<T: Copy> Flows<T> {
     /// Removes a flow that has ended from its links and frees its slot; returns the token of its message.
     pub(super) fn remove_flow(&mut self, slot: u32, now: f64) -> T {
         let flow = &self.flow_slots[slot as usize];
-        let (token, connection) = (flow.token, flow.connection);
+        let token = flow.token;
+        let connection = flow.connection;
         if self.network_state.has_varying_links() {
-            let links = flow.crossed_links();
-            links.for_each(|link| self.network_state.crossings[link as usize] -= 1);
+            flow.crossed_links()
+                .for_each(|link| self.network_state.crossings[link as usize] -= 1);
         }
         self.network_state.end_message(connection, now);
         self.free_slots.push(slot);
@@ -407,9 +411,11 @@ impl<T: Copy> Flows<T> {
         let flow = &self.flow_slots[slot as usize];
         // A link that is crossed twice counts twice, like two links of its bandwidth.
         let outward = &flow.uses[..flow.link_use_count_to_receiver];
-        let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
-        let crossed = shared.chain(flow.unshared_links.iter().map(|&link| (link, 1.0)));
-        let bandwidths = crossed.map(|(link, times)| links[link as usize].bandwidth / times);
+        let bandwidths = outward
+            .iter()
+            .map(|&(link, share)| (link, share.floor()))
+            .chain(flow.unshared_links.iter().map(|&link| (link, 1.0)))
+            .map(|(link, times)| links[link as usize].bandwidth / times);
         let of_links = model.weight_from_links(bandwidths, flow.loopback_count);
         let is_free = self.has_unlimited_linkless_flows && flow.crossed_links().next().is_none();
         let flow = &mut self.flow_slots[slot as usize];
@@ -427,8 +433,11 @@ impl<T: Copy> Flows<T> {
             let flow = &self.flow_slots[*slot as usize];
             flow.is_in_progress() && flow.crossed_links().any(|other| other as usize == link)
         };
-        let flows = self.flows_on_link[link].iter().copied();
-        let mut flows: Vec<u32> = flows.filter(is_on).collect();
+        let mut flows: Vec<u32> = self.flows_on_link[link]
+            .iter()
+            .copied()
+            .filter(is_on)
+            .collect();
         flows.sort_unstable();
         flows.dedup();
         flows
@@ -487,11 +496,10 @@ impl<T: Copy> Flows<T> {
     /// Returns the rate that a flow would have if no other flow used its links, before the bandwidth factor is applied \[B/s\].
     pub(super) fn uncontended_rate(&self, slot: u32) -> f64 {
         let flow = &self.flow_slots[slot as usize];
-        let capacities = flow
-            .uses
+        flow.uses
             .iter()
-            .map(|&(link, share)| self.network_state.links[link as usize].bandwidth / share);
-        capacities.fold(flow.max_rate(), f64::min)
+            .map(|&(link, share)| self.network_state.links[link as usize].bandwidth / share)
+            .fold(flow.max_rate(), f64::min)
     }
 
     /// Sets the fair share of a flow, before the bandwidth factor is applied \[B/s\], and moves the end of the flow in the event

@@ -45,8 +45,10 @@ pub(crate) struct FluidNetwork<T> {
 
 impl<T: Copy> FluidNetwork<T> {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
-        let capacities = platform.links.iter();
-        let capacities = capacities.map(|link| (link.bandwidth.get(), !link.is_shared));
+        let capacities = platform
+            .links
+            .iter()
+            .map(|link| (link.bandwidth.get(), !link.is_shared));
         let has_pipes = model.uses_pipe_sharing(platform);
         Self {
             flows: Flows::new(platform, model, has_pipes),
@@ -109,9 +111,8 @@ impl<T: Copy> FluidNetwork<T> {
     /// bottleneck links.
     fn move_all_flows_to_service_solver(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.network_state;
-        let capacities = state.links.iter().map(|link| link.bandwidth);
         self.service_solver = BottleneckedFlows::new(
-            capacities,
+            state.links.iter().map(|link| link.bandwidth),
             state.has_varying_links(),
             state.model.bandwidth_factor,
         );
@@ -155,8 +156,10 @@ impl<T: Copy> FluidNetwork<T> {
         let slots = &mut self.flows.flow_slots;
         for flow in slots.iter().filter(|flow| flow.is_in_transfer()) {
             let unshared = flow.unshared_links.iter().map(|&link| (link, 1.0));
-            let back = flow.pipes_on_return_route.iter();
-            let back = back.map(|&link| (link, ACKNOWLEDGEMENT_LOAD));
+            let back = flow
+                .pipes_on_return_route
+                .iter()
+                .map(|&link| (link, ACKNOWLEDGEMENT_LOAD));
             let uses = flow.uses.iter().copied().chain(unshared).chain(back);
             pipes.add_flow(flow.weight, flow.max_rate(), uses);
         }
@@ -189,7 +192,8 @@ impl<T: Copy> FluidNetwork<T> {
     fn update_weights_and_max_rates(&mut self, now: f64, events: &mut EventList<T>) {
         for slot in self.flows.recompute_outdated_weights() {
             let flow = &self.flows.flow_slots[slot as usize];
-            let (weight, bound) = (flow.weight, flow.max_rate());
+            let weight = flow.weight;
+            let bound = flow.max_rate();
             if flow.is_ended_by_network {
                 let uses = flow.uses.iter().copied();
                 self.service_solver
@@ -231,7 +235,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         let (slot, delay) = self.flows.add_flow(message, route, now);
         if self
             .flows
-            .begin_latency_phase(slot, (delay, message.bytes), now, events)
+            .begin_latency_phase(slot, delay, message.bytes, now, events)
         {
             self.start_transfer(slot, now, events);
         }
@@ -336,11 +340,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
     }
 
     fn first_violation(&self) -> Option<InvariantViolation> {
-        let lost = self
-            .flows
+        self.flows
             .violates_byte_conservation
-            .then_some(InvariantViolation::BytesNotConserved);
-        lost.or(self.incremental.first_violation())
+            .then_some(InvariantViolation::BytesNotConserved)
+            .or(self.incremental.first_violation())
             .or(self.service_solver.first_violation())
     }
 }

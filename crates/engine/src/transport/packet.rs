@@ -68,7 +68,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             crossings,
             connections,
         } = &mut self.network_state;
-        let (is_loopback, bytes) = (message.is_loopback(), message.bytes);
+        let is_loopback = message.is_loopback();
+        let bytes = message.bytes;
         let links_of_route = || route.links().map(|link| &links[link.index()]);
         let fixed = route.latency.map(Seconds::get);
         let mut start = MessageStart {
@@ -91,8 +92,9 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
                 let connection = connections.find_or_add(message.ends);
                 start.connection = Some(connection);
                 if connections.start_message(connection, now) {
-                    let bandwidths = links_of_route().map(|link| link.bandwidth);
-                    let narrowest = bandwidths.fold(f64::INFINITY, f64::min);
+                    let narrowest = links_of_route()
+                        .map(|link| link.bandwidth)
+                        .fold(f64::INFINITY, f64::min);
                     start.delay += model.slow_start_delay(bytes, narrowest, round_trip);
                 }
             }
@@ -143,8 +145,9 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         let ended =
             queues.perform_packet_step(PacketStep::from_number(step), now, &bandwidth, events)?;
         if state.has_varying_links() {
-            let links = queues.links_on_route(&ended);
-            links.for_each(|link| state.crossings[link as usize] -= 1);
+            queues
+                .links_on_route(&ended)
+                .for_each(|link| state.crossings[link as usize] -= 1);
         }
         state.end_message(ended.connection, now);
         Some(ended.token)

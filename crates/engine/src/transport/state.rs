@@ -17,12 +17,15 @@ pub(crate) struct LinkState {
 
 impl LinkState {
     pub(crate) fn all(platform: &Platform) -> Vec<Self> {
-        let links = platform.links.iter().map(|link| Self {
-            bandwidth: link.bandwidth.get(),
-            latency: link.latency.get(),
-            is_shared: link.is_shared,
-        });
-        links.collect()
+        platform
+            .links
+            .iter()
+            .map(|link| Self {
+                bandwidth: link.bandwidth.get(),
+                latency: link.latency.get(),
+                is_shared: link.is_shared,
+            })
+            .collect()
     }
 }
 
@@ -63,8 +66,9 @@ impl NetworkState {
 
     /// Returns the links that have no capacity although messages in progress cross them.
     pub(crate) fn stopped_links_in_use(&self) -> impl Iterator<Item = usize> + '_ {
-        let used = (0..self.crossings.len()).filter(|&link| self.is_link_used(link));
-        used.filter(|&link| self.links[link].bandwidth <= 0.0)
+        (0..self.crossings.len())
+            .filter(|&link| self.is_link_used(link))
+            .filter(|&link| self.links[link].bandwidth <= 0.0)
     }
 
     /// Returns the duration of a message of `bytes` bytes between two processes on the same host \[s\], for a host whose loopback

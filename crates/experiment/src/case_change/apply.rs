@@ -74,7 +74,8 @@ impl ExperimentParts<'_> {
 
     /// Checks that the run has the quantity that a change alters. A change by 0 % is always allowed.
     fn check_presence(&self, change: &CaseChange, processes: usize) -> Result<(), Problem> {
-        let (costs, workload) = (&self.config.costs, &self.workload);
+        let costs = &self.config.costs;
+        let workload = &self.workload;
         let is_moved = || {
             let mut processes = (0..processes).map(ProcessId::from_index);
             let MigrationCostConfig {

@@ -144,16 +144,18 @@ const MAX_COMPARED_HOSTS: usize = 8;
 /// two other hosts crosses them as well. Routes to hosts of other clusters count too, since a link behind which all hosts of
 /// the cluster are is no link of a host.
 fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
-    let (count, own) = (platform.hosts.len(), host.index());
+    let count = platform.hosts.len();
+    let own = host.index();
     // The nearest hosts in the order of the platform, then hosts that are spread over it.
     let others: BTreeSet<usize> = [own + 1, own.wrapping_sub(1), own + 2, own.wrapping_sub(2)]
         .into_iter()
         .chain((0..MAX_COMPARED_HOSTS).map(|part| part * count / MAX_COMPARED_HOSTS))
         .collect();
-    let others = others
+    let others: Vec<HostId> = others
         .into_iter()
-        .filter(|other| *other != own && *other < count);
-    let others: Vec<HostId> = others.map(HostId::from_index).collect();
+        .filter(|other| *other != own && *other < count)
+        .map(HostId::from_index)
+        .collect();
     let links = |from: HostId, to: HostId| -> Option<BTreeSet<LinkId>> {
         Some(platform.route(from, to)?.links().collect())
     };
@@ -307,7 +309,9 @@ fn change_route_latency(
             platform.clusters.iter().map(|one| one.name.as_str()),
         ));
     };
-    let (a, b, clusters) = (a.index(), b.index(), platform.clusters.len());
+    let a = a.index();
+    let b = b.index();
+    let clusters = platform.clusters.len();
     let given = match &mut platform.routes {
         Routes::StoredClusterPaths {
             cluster_paths: pairs,

@@ -273,18 +273,15 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
         return match text {
             "+1" => Ok(Amount::ProcessCount(1)),
             "-1" => Ok(Amount::ProcessCount(-1)),
-            _ => {
-                let message = format!(
-                    "the amount of a change of `{changed}` is `{text}`, but it must be one process"
-                );
-                Err(Problem::new(message).hint("write `+1` or `-1`"))
-            }
+            _ => Err(Problem::new(format!(
+                "the amount of a change of `{changed}` is `{text}`, but it must be one process"
+            ))
+            .hint("write `+1` or `-1`")),
         };
     }
     if text == "unlimited" {
         return Ok(Amount::Unlimited);
     }
-    let hint = "write a percentage with its sign, such as `+10%` or `-10%`, or `unlimited`";
     let has_sign = text.starts_with(['+', '-']);
     let number = text.strip_suffix('%').filter(|_| has_sign);
     let Some(percent) = number
@@ -294,11 +291,10 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
         return Err(Problem::new(format!(
             "`{text}` does not say by how much the quantity changes"
         ))
-        .hint(hint));
+        .hint("write a percentage with its sign, such as `+10%` or `-10%`, or `unlimited`"));
     };
     if percent <= -100.0 || percent > 100.0 * UNLIMITED_FACTOR {
-        let message = format!("the amount `{text}` of the change is out of range");
-        return Err(Problem::new(message).hint(
+        return Err(Problem::new(format!("the amount `{text}` of the change is out of range")).hint(
             "choose a percentage above -100% and up to +100000000%, or `unlimited` for a quantity without limit",
         ));
     }

@@ -82,8 +82,7 @@ impl Experiment {
         }
         let is_possible = |amount: &Amount| {
             let mut placement = self.placement.clone();
-            let hosts = platform.hosts.len();
-            spread::change_processes_per_host(*amount, &mut placement, hosts).is_ok()
+            spread::change_processes_per_host(*amount, &mut placement, platform.hosts.len()).is_ok()
                 && placement != self.placement
         };
         possible.processes_per_host_changes = [1, -1]
@@ -157,11 +156,17 @@ fn changeable_clusters(
 /// Lists the links between and inside clusters, without access links of hosts, in the order of the platform file. A duplex link
 /// is listed by its first direction.
 fn non_access_links(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
-    let ends = |cluster: &ClusterId| {
-        let hosts = platform.clusters[cluster.index()].hosts.clone();
-        hosts.take(2).map(HostId).collect::<Vec<_>>()
-    };
-    let hosts: Vec<HostId> = clusters.iter().flat_map(ends).collect();
+    let hosts: Vec<HostId> = clusters
+        .iter()
+        .flat_map(|cluster| {
+            platform.clusters[cluster.index()]
+                .hosts
+                .clone()
+                .take(2)
+                .map(HostId)
+                .collect::<Vec<_>>()
+        })
+        .collect();
     let own: BTreeSet<LinkId> = clusters
         .iter()
         .flat_map(|cluster| links_of_cluster(platform, *cluster))

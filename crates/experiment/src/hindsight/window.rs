@@ -117,10 +117,11 @@ impl<'w> SuperstepWindow<'w> {
         for top in &tops {
             is_slow[top[0].1] = true;
         }
-        let movable = (0..self.host_of_process.len()).filter(|&process| {
-            is_slow[self.host_of_process[process]] && !self.view.is_pinned(process)
-        });
-        let movable: Vec<usize> = movable.collect();
+        let movable: Vec<usize> = (0..self.host_of_process.len())
+            .filter(|&process| {
+                is_slow[self.host_of_process[process]] && !self.view.is_pinned(process)
+            })
+            .collect();
         let targets = self.candidate_destinations(MAX_CANDIDATE_MOVES / movable.len().max(1));
         let now: f64 = tops.iter().map(|top| top[0].0).sum();
         let mut best = (-1e-9 * now * self.supersteps_per_sample, None);
@@ -193,18 +194,18 @@ impl<'w> SuperstepWindow<'w> {
         tops: &[[(f64, usize); 3]],
     ) -> f64 {
         let from = self.host_of_process[process];
-        let (left, come) = (
-            self.busy_cores_speed(from, self.processes_on_host[from] - 1),
-            self.busy_cores_speed(to, self.processes_on_host[to] + 1),
-        );
+        let left = self.busy_cores_speed(from, self.processes_on_host[from] - 1);
+        let come = self.busy_cores_speed(to, self.processes_on_host[to] + 1);
         let longest = self
             .host_work_by_sample
             .iter()
             .zip(&self.process_work_by_sample)
             .zip(tops)
             .map(|((load, work), top)| {
-                let others = top.iter().find(|(_, host)| ![from, to].contains(host));
-                let others = others.map_or(0.0, |top| top.0);
+                let others = top
+                    .iter()
+                    .find(|(_, host)| ![from, to].contains(host))
+                    .map_or(0.0, |top| top.0);
                 let work = work[process];
                 others
                     .max((load[from] - work) / left)
@@ -229,11 +230,8 @@ impl<'w> SuperstepWindow<'w> {
             ..self.experiment.config.costs.migration
         };
         let memory: Bytes = self.view.process_memory[process];
-        let price: Seconds = costs.duration_outside_flow(
-            self.view.platform,
-            (from, HostId::from_index(host)),
-            memory,
-        );
+        let price: Seconds =
+            costs.duration_outside_flow(self.view.platform, from, HostId::from_index(host), memory);
         price.get()
     }
 

@@ -53,11 +53,13 @@ impl Experiment {
 
 /// Returns the calls whose explanation has a number at `key`: the number of the superstep, counted from 1, and this number.
 fn calls_with_number(calls: &[CallRecord], key: &str) -> Vec<(usize, u64)> {
-    let with_number = |call: &CallRecord| {
-        let number = call.decision.outline_json().get(key)?.as_u64()?;
-        Some((call.superstep + 1, number))
-    };
-    calls.iter().filter_map(with_number).collect()
+    calls
+        .iter()
+        .filter_map(|call| {
+            let number = call.decision.outline_json().get(key)?.as_u64()?;
+            Some((call.superstep + 1, number))
+        })
+        .collect()
 }
 
 /// Returns a note if processes stayed where they are because the hosts that the policy chose for them lack memory.
@@ -78,8 +80,10 @@ fn find_implausible_results(experiment: &Experiment, results: &Results) -> Vec<F
         .iter()
         .map(|run| run.outcome.makespan.get())
         .fold(0.0, f64::max);
-    let supersteps = results.scenario_runs.iter();
-    let supersteps = supersteps.flat_map(|run| run.outcome.supersteps.iter().zip(1..));
+    let supersteps = results
+        .scenario_runs
+        .iter()
+        .flat_map(|run| run.outcome.supersteps.iter().zip(1..));
     let unit =
         check_longest_superstep(supersteps.clone()).or_else(|| check_short_supersteps(supersteps));
     let mut findings: Vec<Finding> = experiment
@@ -96,7 +100,8 @@ fn find_implausible_results(experiment: &Experiment, results: &Results) -> Vec<F
 fn check_load_start(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
     let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
-        let (begins, end) = (format_duration(begins.get()), format_duration(makespan));
+        let begins = format_duration(begins.get());
+        let end = format_duration(makespan);
         let what = format!("the load of {name} begins at {begins}, but the run ends at {end}");
         Finding::new(LATE_LOAD, what)
     })
@@ -104,8 +109,9 @@ fn check_load_start(name: &str, begins: Seconds, makespan: f64) -> Option<Findin
 
 /// Returns a finding if the makespan \[s\] is longer than a year.
 fn check_makespan(makespan: f64) -> Option<Finding> {
-    let what = || format!("the run takes {}", format_days_or_years(makespan));
-    finding_above_threshold(LONG_RUN, makespan, what)
+    finding_above_threshold(LONG_RUN, makespan, || {
+        format!("the run takes {}", format_days_or_years(makespan))
+    })
 }
 
 /// Returns the time from the start of a superstep until its last process has computed \[s\].
@@ -121,20 +127,20 @@ fn check_longest_superstep<'r>(
     let (longest, number) = supersteps
         .map(|(dates, number)| (superstep_computation_time(dates), number))
         .max_by(by_length)?;
-    let what = || {
+    finding_above_threshold(LONG_SUPERSTEP, longest, || {
         format!(
             "the computation of superstep {number} takes {}",
             format_days_or_years(longest)
         )
-    };
-    finding_above_threshold(LONG_SUPERSTEP, longest, what)
+    })
 }
 
 fn check_short_supersteps<'r>(
     supersteps: impl Iterator<Item = (&'r SuperstepTimes, u64)>,
 ) -> Option<Finding> {
-    let longest = supersteps.map(|(dates, _)| superstep_computation_time(dates));
-    let longest = longest.fold(0.0, f64::max);
+    let longest = supersteps
+        .map(|(dates, _)| superstep_computation_time(dates))
+        .fold(0.0, f64::max);
     (longest > 0.0 && longest < SHORT_SUPERSTEP.threshold).then(|| {
         let longest = format_duration(longest);
         let what = format!("the longest computation of a superstep takes only {longest}");
@@ -166,7 +172,8 @@ fn check_move_duration(experiment: &Experiment, results: &Results) -> Option<Fin
     let run = without.outcome.makespan.get();
     let is_longer = shortest > LONG_MOVE.threshold * run;
     is_longer.then(|| {
-        let (shortest, run) = (format_duration(shortest), format_duration(run));
+        let shortest = format_duration(shortest);
+        let run = format_duration(run);
         let what = format!(
             "the shortest move takes {shortest}, but the run without moves takes only {run}"
         );
@@ -192,8 +199,11 @@ fn fastest_possible_move_duration(experiment: &Experiment) -> Option<f64> {
     if costs.transfer == MemoryTransfer::None {
         return Some(fixed);
     }
-    let memory = experiment.least_memory().into_iter().map(Bytes::get);
-    let memory = memory.reduce(f64::min)?;
+    let memory = experiment
+        .least_memory()
+        .into_iter()
+        .map(Bytes::get)
+        .reduce(f64::min)?;
     let platform = &experiment.platform.platform;
     let managers = || {
         platform

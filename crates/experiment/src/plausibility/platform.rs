@@ -9,7 +9,7 @@ use migsim_base::{
     quantities::{format_duration, format_speed},
     words::format_count,
 };
-use migsim_platform::{GroupingRule, Host, Link, Platform, Routes};
+use migsim_platform::{GroupingRule, Host, Platform, Routes};
 use migsim_policies as policy;
 
 /// Minimum number of clusters for which small clusters are reported. On a platform with fewer clusters, small clusters are
@@ -78,7 +78,7 @@ fn check_host_speeds(platform: &Platform) -> Option<Finding> {
     let slow = platform.hosts.iter().min_by(by_speed)?;
     let fast = platform.hosts.iter().max_by(by_speed)?;
     let ratio = fast.speed.get() / slow.speed.get();
-    let what = || {
+    finding_above_threshold(HOST_SPEED_RATIO, ratio, || {
         format!(
             "host `{}` has a speed of {} and host `{}` of {}, {ratio:.0} times as much",
             slow.name,
@@ -86,28 +86,29 @@ fn check_host_speeds(platform: &Platform) -> Option<Finding> {
             fast.name,
             format_speed(fast.speed.get()),
         )
-    };
-    finding_above_threshold(HOST_SPEED_RATIO, ratio, what)
+    })
 }
 
 /// Returns a finding if the longest latency of a link is above the threshold of its rule.
 fn check_link_latencies(platform: &Platform) -> Option<Finding> {
-    let by_latency = |a: &&Link, b: &&Link| a.latency.get().total_cmp(&b.latency.get());
-    let slow = platform.links.iter().max_by(by_latency)?;
+    let slow = platform
+        .links
+        .iter()
+        .max_by(|a, b| a.latency.get().total_cmp(&b.latency.get()))?;
     let latency = slow.latency.get();
-    let what = || {
+    finding_above_threshold(LONG_LATENCY, latency, || {
         format!(
             "link `{}` has a latency of {}",
             slow.name,
             format_duration(latency)
         )
-    };
-    finding_above_threshold(LONG_LATENCY, latency, what)
+    })
 }
 
 /// Returns a finding if clusters that were formed from zones or from host names have only one or two hosts.
 fn check_small_clusters(platform: &Platform) -> Option<Finding> {
-    let (hosts, clusters) = (platform.hosts.len(), platform.clusters.len());
+    let hosts = platform.hosts.len();
+    let clusters = platform.clusters.len();
     if !matches!(platform.routes, Routes::Zoned { .. }) || clusters < MIN_CLUSTERS {
         return None;
     }
@@ -125,10 +126,10 @@ fn check_small_clusters(platform: &Platform) -> Option<Finding> {
             other.clusters.len()
         };
         let levels = (1..).map(|depth| (format!("level={depth}"), GroupingRule::ZoneDepth(depth)));
-        let larger = ([
+        let larger = [
             ("zone".to_owned(), GroupingRule::InnermostZone),
             ("name".to_owned(), GroupingRule::HostNamePrefix),
-        ].into_iter().chain(levels.take(MAX_LEVELS)))
+        ].into_iter().chain(levels.take(MAX_LEVELS))
             .map(|(flag, rule)| (flag, counted(rule)))
             .filter(|&(_, count)| count > 1 && count < clusters);
         let larger: Vec<String> = larger

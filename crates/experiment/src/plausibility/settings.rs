@@ -62,13 +62,12 @@ fn check_fraction_options(policy: &policy::Entry, options: &Value) -> Vec<Findin
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
         // The text is the same for all values of a sweep, so that it is reported once.
-        let what = || {
+        finding_above_threshold(FRACTION, value, || {
             format!(
                 "`policy.{}.{key}` is a share (1 is all), but its value is above 1",
                 policy.name
             )
-        };
-        finding_above_threshold(FRACTION, value, what)
+        })
     };
     policy
         .fraction_option_keys()
@@ -91,7 +90,8 @@ pub(super) fn is_epoch_time(begins: Seconds) -> bool {
 /// Returns a finding if some processes neither compute nor send nor receive in any superstep.
 fn check_inactive_processes(workload: &dyn Workload) -> Option<Finding> {
     let processes = workload.processes();
-    let (mut is_active, mut left) = (vec![false; processes], processes);
+    let mut is_active = vec![false; processes];
+    let mut left = processes;
     let mut plan = Plan::default();
     for superstep in 0..workload.supersteps() {
         if left == 0 {
@@ -103,18 +103,19 @@ fn check_inactive_processes(workload: &dyn Workload) -> Option<Finding> {
         plan.clear(processes);
         workload.fill(superstep, &mut plan);
         let computing = (0..processes).filter(|process| plan.work[*process].get() > 0.0);
-        let ends = plan.messages.iter();
-        let ends = ends.flat_map(|message| [message.from.index(), message.to.index()]);
+        let ends = plan
+            .messages
+            .iter()
+            .flat_map(|message| [message.from.index(), message.to.index()]);
         for process in computing.chain(ends) {
             left -= usize::from(!std::mem::replace(&mut is_active[process], true));
         }
     }
     (left as f64 >= INACTIVE_PROCESSES.threshold).then(|| {
-        let names = (1..)
+        let mut named = (1..)
             .zip(&is_active)
             .filter(|(_, is_active)| !**is_active)
-            .map(|(number, _)| format!("p{number}"));
-        let mut named = names
+            .map(|(number, _)| format!("p{number}"))
             .take(MAX_NAMED_PROCESSES)
             .collect::<Vec<_>>()
             .join(", ");

@@ -138,8 +138,9 @@ impl BenchmarkSuite {
                 .with_known_names("suites", Self::names())
                 .into());
         };
-        let read = || serde_json::from_str(SUITES[place].1).expect("a suite can be read");
-        Ok(Self(READ[place].get_or_init(read)))
+        Ok(Self(READ[place].get_or_init(|| {
+            serde_json::from_str(SUITES[place].1).expect("a suite can be read")
+        })))
     }
 
     /// Returns the content of the suite file: distributions, policies and seeds.
@@ -189,7 +190,7 @@ impl BenchmarkSuite {
     fn drawn_case(self, draw: u64, number: u64) -> BenchmarkCase {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
-        let machine = suite.platform.draw_platform((draw, &name));
+        let machine = suite.platform.draw_platform(draw, &name);
         let mut making = CaseInProgress {
             suite,
             draw_number_and_case_name: (draw, &name),
@@ -287,8 +288,8 @@ impl CaseInProgress<'_> {
         let shortest = 30;
         let processes = (self.suite.processes_per_core.draw_number(&mut random)
             * self.drawn_platform.total_core_count)
-            .round();
-        let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
+            .round()
+            .clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
         let supersteps = draw_whole_number(&self.suite.supersteps, &mut random) as f64;
         let supersteps = supersteps.min((most as f64 / processes).floor());
         let work = self.parse_drawn_quantity(

@@ -68,7 +68,7 @@ fn draw_link(draw: &LinkDistribution, random: &mut Stream) -> (f64, Value) {
 
 impl PlatformDistribution {
     /// Draws a platform from this distribution for the case with the given draw number and name.
-    pub(super) fn draw_platform(&self, (draw, name): (u64, &str)) -> DrawnPlatform {
+    pub(super) fn draw_platform(&self, draw: u64, name: &str) -> DrawnPlatform {
         let mut random = random_stream(draw, name, "platform");
         let hosts = draw_whole_number(&self.hosts, &mut random).max(2);
         let clusters = draw_whole_number(&self.clusters, &mut random).clamp(1, hosts / 2);
@@ -83,7 +83,8 @@ impl PlatformDistribution {
             cluster_count: sizes.len(),
             has_wide_area_network: is_wide,
         };
-        let (mut entries, mut links) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
+        let mut links = Vec::new();
         for (index, size) in sizes.iter().enumerate() {
             let own = format!("c{index}");
             let router = format!("r{index}");
@@ -91,8 +92,9 @@ impl PlatformDistribution {
             machine.slowest_access_bandwidth = machine.slowest_access_bandwidth.min(bandwidth);
             let is_unlike = random.draw_from_zero_to_one() <= self.unlike && *size > 1;
             let first = if is_unlike { size / 2 } else { *size };
-            let groups = [first, size - first].into_iter().filter(|hosts| *hosts > 0);
-            let groups: Vec<Value> = groups
+            let groups: Vec<Value> = [first, size - first]
+                .into_iter()
+                .filter(|hosts| *hosts > 0)
                 .map(|hosts| machine.draw_host_group(self, hosts, &mut random))
                 .collect();
             let mut entry = json!({ "name": own, "link": access, "groups": groups });
@@ -151,8 +153,10 @@ fn random_partition(whole: u64, count: u64, random: &mut Stream) -> Vec<u64> {
         .collect();
     let sum: f64 = weights.iter().sum();
     let free = whole - 2 * count;
-    let part = |weight: &f64| 2 + (free as f64 * weight / sum).floor() as u64;
-    let mut sizes: Vec<u64> = weights.iter().map(part).collect();
+    let mut sizes: Vec<u64> = weights
+        .iter()
+        .map(|weight| 2 + (free as f64 * weight / sum).floor() as u64)
+        .collect();
     let rest = whole - sizes.iter().sum::<u64>();
     sizes[0] += rest;
     sizes

@@ -66,8 +66,9 @@ impl<'a> EvaluatedCall<'a> {
             examined_call_index: self.call_index,
             predicted_changes: predicted_changes(self.run.narrator, &calls[self.call_index]),
         };
-        let effect = experiment.call_effect(&trial, progress);
-        effect.map_err(|error| error.first_line())
+        experiment
+            .call_effect(&trial, progress)
+            .map_err(|error| error.first_line())
     }
 }
 
@@ -82,8 +83,9 @@ fn recorded_plan(
     let host = |one: &RecordedMigration| {
         let found = experiment.platform.platform.host_named(&one.to_host);
         let process = u32::try_from(one.process.saturating_sub(1)).unwrap_or(u32::MAX);
-        let found = found.map(|host| (process, host));
-        found.ok_or_else(|| format!("the platform has no host `{}`", one.to_host))
+        found
+            .map(|host| (process, host))
+            .ok_or_else(|| format!("the platform has no host `{}`", one.to_host))
     };
     let calls = calls.iter().map(|call| {
         Ok(PlannedCall {
@@ -113,8 +115,10 @@ fn predicted_changes(narrator: &dyn Narrator, call: &RecordedCall) -> Option<Vec
             send_ratio: sends,
         })
     };
-    let migrations = call.migrations.iter();
-    migrations.map(|one| change(one.process)).collect()
+    call.migrations
+        .iter()
+        .map(|one| change(one.process))
+        .collect()
 }
 
 fn format_superstep_range(from: u64, until: u64) -> String {
@@ -147,7 +151,8 @@ pub(super) fn describe_effect(effect: &CallEffect, supersteps: u64, is_last: boo
         "until the next call"
     };
     let range = format_superstep_range(effect.first_superstep, effect.last_superstep);
-    let (without, with) = (&effect.makespan_without_moves, &effect.makespan_with_moves);
+    let without = &effect.makespan_without_moves;
+    let with = &effect.makespan_with_moves;
     let net = effect.net_gain_s();
     let word = if net < 0.0 { "later" } else { "earlier" };
     vec![

@@ -11,11 +11,10 @@ impl AnswerData<'_> {
         match self.effect_of_moves {
             Some(Ok(effect)) => {
                 let scene = &self.policy_context;
-                let is_last = scene.next_call().is_none();
                 sentences.extend(case::describe_effect(
                     effect,
                     scene.superstep_count,
-                    is_last,
+                    scene.next_call().is_none(),
                 ));
             }
             Some(Err(why)) => {
@@ -90,16 +89,17 @@ impl AnswerData<'_> {
 /// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates of a call. Here t1 is the
 /// predicted time on the origin and t2 on the destination. Returns `None` if the sum is not positive or not recorded.
 fn describe_predicted_gain_sum(call: &RecordedCall) -> Option<String> {
-    let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(format!(
         "The predicted savings of the processes that move (t1 - t2: time without less time with the move) add up to {}. This is a sum over processes, which compute at the same time, and not a saving of the run.",
-        format_time(sum)
+        format_time(call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?)
     ))
 }
 
 /// Computes the sum of the durations of the supersteps from `from` to `until`, including both \[s\].
 fn total_superstep_time(run: &ScenarioRecords, from: u64, until: u64) -> f64 {
-    let asked = run.supersteps.iter();
-    let asked = asked.filter(|row| (from..=until).contains(&row.superstep));
-    asked.map(|row| row.end_s - row.start_s).sum()
+    run.supersteps
+        .iter()
+        .filter(|row| (from..=until).contains(&row.superstep))
+        .map(|row| row.end_s - row.start_s)
+        .sum()
 }

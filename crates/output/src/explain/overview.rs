@@ -159,13 +159,17 @@ impl<'a> Overview<'a> {
     }
 
     fn calls_with_listed_moves(&self) -> impl Iterator<Item = &RecordedCall> {
-        let moving = self.calls_with_moves.iter().copied();
-        moving.filter(|call| self.are_moves_listed(call))
+        self.calls_with_moves
+            .iter()
+            .copied()
+            .filter(|call| self.are_moves_listed(call))
     }
 
     fn describe_move_counts(&self) -> String {
-        let listed = self.calls_with_listed_moves();
-        let done: Vec<usize> = listed.map(|call| call.migrations.len()).collect();
+        let done: Vec<usize> = self
+            .calls_with_listed_moves()
+            .map(|call| call.migrations.len())
+            .collect();
         let would = if self.scenario_records.scenario == Scenario::Ii {
             "would have made"
         } else {
@@ -262,8 +266,12 @@ impl<'a> Overview<'a> {
         ];
         let mut table = Table::new("quiet", "Calls without moves", &columns);
         for group in self.reasons_without_moves.iter().take(MAX_ROWS) {
-            let listed = group.calls.iter().take(MAX_LISTED_SUPERSTEPS);
-            let listed: Vec<String> = listed.map(|call| call.superstep.to_string()).collect();
+            let listed: Vec<String> = group
+                .calls
+                .iter()
+                .take(MAX_LISTED_SUPERSTEPS)
+                .map(|call| call.superstep.to_string())
+                .collect();
             let more = if group.calls.len() > MAX_LISTED_SUPERSTEPS {
                 ", ..."
             } else {
@@ -372,7 +380,8 @@ impl ReasonGroup<'_> {
 /// Formats the range of a quantity from `least` to `most`, such as `1 to 3`; if both limits are formatted as the same text,
 /// returns this text once.
 fn format_range(least: f64, most: f64, format: impl Fn(f64) -> String) -> String {
-    let (least, most) = (format(least), format(most));
+    let least = format(least);
+    let most = format(most);
     if least == most {
         least
     } else {
@@ -385,8 +394,11 @@ fn reason_without_moves(narrator: &dyn Narrator, call: &RecordedCall) -> (String
         let NoMoveReason { reason, shortfall } = narrator.reason_without_candidates(call.record());
         return (reason, shortfall.into_iter().collect());
     }
-    let reasons = call.candidates.iter();
-    let reasons: BTreeSet<String> = reasons.map(|one| generalise_reason(&one.reason)).collect();
+    let reasons: BTreeSet<String> = call
+        .candidates
+        .iter()
+        .map(|one| generalise_reason(&one.reason))
+        .collect();
     let reasons: Vec<String> = reasons.into_iter().collect();
     let missed = call.candidates.iter().filter_map(|one| {
         Some(Shortfall {

@@ -51,15 +51,18 @@ impl AnswerData<'_> {
         asked: &[&RecordedCandidate],
     ) -> Vec<String> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
-        let others = call.migrations.iter().filter(|one| {
-            self.policy_context.includes_process(one.process) && !judged.contains(&one.process)
-        });
-        let sentences = others.map(|one| {
-            format!(
-                "p{} is to move from {} ({}) to {} ({}).",
-                one.process, one.from_host, one.from_cluster, one.to_host, one.to_cluster
-            )
-        });
+        let sentences = call
+            .migrations
+            .iter()
+            .filter(|one| {
+                self.policy_context.includes_process(one.process) && !judged.contains(&one.process)
+            })
+            .map(|one| {
+                format!(
+                    "p{} is to move from {} ({}) to {} ({}).",
+                    one.process, one.from_host, one.from_cluster, one.to_host, one.to_cluster
+                )
+            });
         sentences.collect()
     }
 }

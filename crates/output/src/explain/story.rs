@@ -40,8 +40,12 @@ impl<'a> CallExplanation<'a> {
         let supersteps = this.supersteps.len() as u64;
         if !(1..=supersteps).contains(&question.superstep) {
             let problem = Problem::new(format!("there is no superstep {}", question.superstep));
-            let calls = this.calls.iter().take(24);
-            let calls: Vec<String> = calls.map(|call| call.superstep.to_string()).collect();
+            let calls: Vec<String> = this
+                .calls
+                .iter()
+                .take(24)
+                .map(|call| call.superstep.to_string())
+                .collect();
             let more = if this.calls.len() > calls.len() {
                 ", ..."
             } else {
@@ -78,8 +82,9 @@ impl<'a> CallExplanation<'a> {
             run.narrator.describe_trigger(&answer.policy_context),
         )];
         if let Some(call) = call {
-            let asked = call.candidates.iter();
-            let asked: Vec<&RecordedCandidate> = asked
+            let asked: Vec<&RecordedCandidate> = call
+                .candidates
+                .iter()
                 .filter(|one| answer.policy_context.includes_process(one.process))
                 .collect();
             parts.extend(answer.describe_decision(call, &asked));
@@ -108,8 +113,9 @@ impl<'a> CallExplanation<'a> {
     fn heading(&self) -> String {
         let scene = &self.answer_data.policy_context;
         let scenario = self.answer_data.scenario_records.scenario;
-        let who = scene.process_in_question;
-        let who = who.map_or_else(String::new, |process| format!(", process {process}"));
+        let who = scene
+            .process_in_question
+            .map_or_else(String::new, |process| format!(", process {process}"));
         format!(
             "Superstep {}{who}, scenario {} ({}), policy {}",
             scene.superstep_in_question,
@@ -133,10 +139,13 @@ impl<'a> CallExplanation<'a> {
 
     /// Formats the answer as an HTML page.
     pub fn to_html(&self) -> String {
-        let parts = self.titled_parts.iter().zip(1..);
-        let sections = parts.map(|((title, sentences), number)| {
-            section_html(&format!("part-{number}"), title, &list_html(sentences))
-        });
+        let sections = self
+            .titled_parts
+            .iter()
+            .zip(1..)
+            .map(|((title, sentences), number)| {
+                section_html(&format!("part-{number}"), title, &list_html(sentences))
+            });
         Page {
             title: &self.heading(),
             body: &sections.collect::<String>(),
@@ -146,15 +155,17 @@ impl<'a> CallExplanation<'a> {
     }
 
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        let parts = self.titled_parts.iter();
-        parts.map(|(title, sentences)| (*title, &sentences[..]))
+        self.titled_parts
+            .iter()
+            .map(|(title, sentences)| (*title, &sentences[..]))
     }
 
     /// Returns the answer as JSON: the sentences of each part, and the recorded numbers from which they were written.
     pub fn to_json(&self) -> Value {
         let mut fields = self.answer_data.recorded_numbers_json(self.call);
-        let parts = self.parts();
-        let parts = parts.map(|(title, sentences)| (title.to_owned(), json!(sentences)));
+        let parts = self
+            .parts()
+            .map(|(title, sentences)| (title.to_owned(), json!(sentences)));
         fields.insert("sentences".into(), Value::Object(parts.collect()));
         Value::Object(fields)
     }
@@ -193,8 +204,10 @@ impl<'a> AnswerData<'a> {
         call: &RecordedCall,
         asked: &[&RecordedCandidate],
     ) -> [(&'static str, Vec<String>); 2] {
-        let narrator = self.run.narrator;
-        let selection = narrator.describe_selection(&self.policy_context, call.record());
+        let selection = self
+            .run
+            .narrator
+            .describe_selection(&self.policy_context, call.record());
         [
             ("Which", selection),
             ("Where and whether", self.describe_placement(call, asked)),
@@ -229,13 +242,20 @@ impl<'a> AnswerData<'a> {
             }
         }
         let is_asked = |process: u64| self.policy_context.includes_process(process);
-        let candidates = call.candidates.iter();
-        let candidates: Vec<_> = candidates.filter(|one| is_asked(one.process)).collect();
-        let migrations = call.migrations.iter();
-        let migrations: Vec<_> = migrations.filter(|one| is_asked(one.process)).collect();
+        let candidates: Vec<_> = call
+            .candidates
+            .iter()
+            .filter(|one| is_asked(one.process))
+            .collect();
+        let migrations: Vec<_> = call
+            .migrations
+            .iter()
+            .filter(|one| is_asked(one.process))
+            .collect();
         let effect = self.effect_of_moves.and_then(|effect| effect.as_ref().ok());
-        let predicted = effect.and_then(|effect| effect.predicted_makespans.as_ref());
-        let predicted = predicted.map(|one| one.without_moves.get() - one.with_moves.get());
+        let predicted = effect
+            .and_then(|effect| effect.predicted_makespans.as_ref())
+            .map(|one| one.without_moves.get() - one.with_moves.get());
         facts.insert(
             "call".into(),
             json!({

@@ -100,8 +100,10 @@ impl Axis {
             self.multiples_of_round_step(most)
         };
         let label = |value: f64| style.localise_decimal_mark(&format_decimal_number(value));
-        let values = values.into_iter();
-        values.map(|value| (value, label(value))).collect()
+        values
+            .into_iter()
+            .map(|value| (value, label(value)))
+            .collect()
     }
 
     /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis. The step is chosen such
@@ -109,10 +111,11 @@ impl Axis {
     fn multiples_of_round_step(&self, most: f64) -> Vec<f64> {
         let rough = (self.range.1 - self.range.0) / most;
         let power = 10_f64.powf(rough.log10().floor());
-        let factor = [1.0, 2.0, 5.0]
+        let step = [1.0, 2.0, 5.0]
             .into_iter()
-            .find(|factor| factor * power >= rough);
-        let step = factor.unwrap_or(10.0) * power;
+            .find(|factor| factor * power >= rough)
+            .unwrap_or(10.0)
+            * power;
         let mut values = Vec::new();
         let mut count = (self.range.0 / step).ceil();
         while count * step <= self.range.1 + 1e-9 * step && values.len() < 50 {
@@ -124,7 +127,7 @@ impl Axis {
     }
 
     fn powers_of_ten(&self, most: f64) -> Vec<f64> {
-        let all = |factors: &[f64]| -> Vec<f64> {
+        let choices = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|factors| -> Vec<f64> {
             let mut values = Vec::new();
             let mut power = self.range.0.log10().floor();
             while power <= self.range.1.log10().ceil() {
@@ -133,10 +136,11 @@ impl Axis {
             }
             values.retain(|value| (self.range.0..=self.range.1).contains(value));
             values
-        };
-        let choices = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(all);
-        let fitting = choices.iter().find(|values| values.len() as f64 <= most);
-        let fewest = fitting.unwrap_or(&choices[2]);
+        });
+        let fewest = choices
+            .iter()
+            .find(|values| values.len() as f64 <= most)
+            .unwrap_or(&choices[2]);
         let each = (fewest.len() as f64 / most).ceil().max(1.0);
         fewest.iter().copied().step_by(whole_number(each)).collect()
     }
@@ -151,7 +155,7 @@ impl Axis {
         drawing.widest(ticks.iter().map(|(_, label)| label))
     }
 
-    pub(super) fn draw_vertical(&self, drawing: &mut Drawing, (x, right): (f64, f64)) {
+    pub(super) fn draw_vertical(&self, drawing: &mut Drawing, x: f64, right: f64) {
         for (value, label) in self.vertical_ticks(&drawing.style) {
             let y = self.position_of(value);
             drawing.add_line((x, y), (right, y), (GRID_COLOUR, GRID_LINE_WIDTH));
@@ -162,11 +166,7 @@ impl Axis {
         drawing.add_line((x, from), (x, to), (AXIS_COLOUR, AXIS_LINE_WIDTH));
     }
 
-    pub(super) fn draw_vertical_grid_lines(
-        &self,
-        drawing: &mut Drawing,
-        (top, bottom): (f64, f64),
-    ) {
+    pub(super) fn draw_vertical_grid_lines(&self, drawing: &mut Drawing, top: f64, bottom: f64) {
         for (value, _) in self.horizontal_ticks(drawing.edges(), &drawing.style) {
             let x = self.position_of(value);
             drawing.add_line((x, top), (x, bottom), (GRID_COLOUR, GRID_LINE_WIDTH));
@@ -186,11 +186,10 @@ impl Axis {
         let mut gap = 2.5 * size;
         for _ in 0..12 {
             let ticks = self.ticks(gap, style);
-            let touch = |pair: &[(f64, String)]| {
+            if !ticks.windows(2).any(|pair| {
                 let room = (middle(&pair[1]) - middle(&pair[0])).abs();
                 room < pair.iter().map(width).sum::<f64>() / 2.0 + 0.7 * size
-            };
-            if !ticks.windows(2).any(touch) {
+            }) {
                 return ticks;
             }
             gap *= 1.25;
@@ -230,8 +229,7 @@ pub(super) fn draw_colour_bar(drawing: &mut Drawing, title: &str, range: (f64, f
         let width = if index + 1 == STEPS { step } else { step + 0.3 };
         drawing.add_rectangle((x, 2.0), (width, 0.7 * size), colour);
     }
-    let axis = Axis::from_range(range, ends);
-    axis.draw_horizontal(drawing, 2.0 + 0.7 * size, title) + 0.6 * size
+    Axis::from_range(range, ends).draw_horizontal(drawing, 2.0 + 0.7 * size, title) + 0.6 * size
 }
 
 /// Returns ticks at about `most` round numbers from 0 to `high`: the value and the label of each tick.
@@ -272,7 +270,8 @@ pub(super) fn draw_legend<'n>(
     top: f64,
 ) -> f64 {
     let size = drawing.style.font_size;
-    let (mut x, mut y) = (1.0, top + 0.85 * size);
+    let mut x = 1.0;
+    let mut y = top + 0.85 * size;
     let mut end = top;
     for (name, colour, symbol) in entries {
         let most = drawing.width - 1.5 * size - 2.0;
@@ -330,7 +329,8 @@ pub(super) fn draw_column_labels(
 ) {
     let size = drawing.style.font_size;
     let each = label_interval(drawing.widest(labels.iter()) + 0.5 * size, pitch);
-    let (edges, most) = ((0.0, drawing.width), (each as f64 * pitch).max(3.0 * size));
+    let edges = (0.0, drawing.width);
+    let most = (each as f64 * pitch).max(3.0 * size);
     for (column, label) in labels.iter().enumerate().step_by(each) {
         let at = (left + (column as f64 + 0.5) * pitch, bottom + 1.1 * size);
         drawing.add_label_between(at, label, edges, most);
@@ -366,7 +366,8 @@ pub fn viridis_colour(share: f64) -> Colour {
     let step = whole_number(place).min(3);
     let within = place - step as f64;
     let [red, green, blue] = [0, 1, 2].map(|channel| {
-        let (from, to) = (STEPS[step][channel], STEPS[step + 1][channel]);
+        let from = STEPS[step][channel];
+        let to = STEPS[step + 1][channel];
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

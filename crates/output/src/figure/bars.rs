@@ -47,8 +47,9 @@ impl ActivityChart {
         let mut drawing = Drawing::new(&self.name, style);
         let top = match &self.colour_meaning {
             ColourMeaning::NamedColours(keys) => {
-                let keys = keys.iter();
-                let entries = keys.map(|(name, colour)| (&**name, *colour, LegendSymbol::Area));
+                let entries = keys
+                    .iter()
+                    .map(|(name, colour)| (&**name, *colour, LegendSymbol::Area));
                 draw_legend(&mut drawing, entries, 2.0) + size
             }
             ColourMeaning::ColourScale(title, range) => {
@@ -56,7 +57,8 @@ impl ActivityChart {
             }
         };
         drawing.add_upper_title(top, &self.axis_titles[1]);
-        let (top, right) = (top + 0.6 * size, drawing.width - 2.0);
+        let top = top + 0.6 * size;
+        let right = drawing.width - 2.0;
         let count = self.named_rows.len().max(1) as f64;
         let pitch = (1.35 * size).min(1.2 * drawing.width.min(260.0) / count);
         let bottom = top + pitch * count;

@@ -88,8 +88,9 @@ impl Drawing {
 
     /// Returns the width of the widest of several texts \[pt\].
     pub(super) fn widest<'t>(&self, texts: impl Iterator<Item = &'t String>) -> f64 {
-        let widths = texts.map(|text| font::text_width(text, self.style.font_size));
-        widths.fold(0.0, f64::max)
+        texts
+            .map(|text| font::text_width(text, self.style.font_size))
+            .fold(0.0, f64::max)
     }
 
     /// Adds a text in black, which is shortened if it is wider than `most` \[pt\]; returns its width.
@@ -204,7 +205,9 @@ impl Drawing {
             }
             Mark::Triangle => {
                 // The corners of an equilateral triangle around its centre.
-                let (half, up, down) = (1.1 * radius, 1.27 * radius, 0.64 * radius);
+                let half = 1.1 * radius;
+                let up = 1.27 * radius;
+                let down = 0.64 * radius;
                 vec![(x, y - up), (x + half, y + down), (x - half, y + down)]
             }
         };
@@ -252,7 +255,8 @@ pub(super) fn shorten_to_width(text: &str, size: f64, most: f64) -> String {
     }
     let letters: Vec<char> = text.chars().collect();
     for kept in (0..letters.len()).rev() {
-        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let head = kept.div_ceil(2);
+        let tail = kept / 2;
         let cut: String = letters[..head]
             .iter()
             .chain(&['…'])

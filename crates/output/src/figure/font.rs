@@ -14,12 +14,14 @@ static FONT: LazyLock<Face<'static>> = LazyLock::new(|| {
 
 /// Computes the width of a text \[pt\] at the font size `size` \[pt\]. A letter that the font lacks is as wide as an empty box.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
-    let width = |letter| {
-        let glyph = FONT.glyph_index(letter).unwrap_or(GlyphId(0));
-        let units = FONT.glyph_hor_advance(glyph).unwrap_or_default();
-        f64::from(units) / f64::from(FONT.units_per_em())
-    };
-    size * text.chars().map(width).sum::<f64>()
+    size * text
+        .chars()
+        .map(|letter| {
+            let glyph = FONT.glyph_index(letter).unwrap_or(GlyphId(0));
+            let units = FONT.glyph_hor_advance(glyph).unwrap_or_default();
+            f64::from(units) / f64::from(FONT.units_per_em())
+        })
+        .sum::<f64>()
 }
 
 #[cfg(test)]

@@ -125,8 +125,12 @@ impl HeatMapChart {
     }
 
     fn do_labels_fit(&self, drawing: &Drawing, (width, height): (f64, f64)) -> bool {
-        let cells = self.panels.iter().flat_map(|panel| &panel.cells);
-        let texts: Vec<String> = cells.map(|cell| self.cell_text(drawing, cell.2)).collect();
+        let texts: Vec<String> = self
+            .panels
+            .iter()
+            .flat_map(|panel| &panel.cells)
+            .map(|cell| self.cell_text(drawing, cell.2))
+            .collect();
         height >= 1.15 * drawing.style.font_size && drawing.widest(texts.iter()) + 2.0 <= width
     }
 
@@ -163,7 +167,8 @@ impl HeatMapChart {
 
 impl PanelLayout {
     fn panel_position(&self, index: usize) -> (f64, f64) {
-        let (column, row) = (index % self.panels_per_row, index / self.panels_per_row);
+        let column = index % self.panels_per_row;
+        let row = index / self.panels_per_row;
         (
             self.left + column as f64 * (self.width + PANEL_GAP),
             self.top

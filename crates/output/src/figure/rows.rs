@@ -112,8 +112,10 @@ impl DotRowChart {
         let has_legend = self.legend_series.len() > 1;
         let top = draw_legend(&mut drawing, entries.filter(|_| has_legend), 2.0);
         let rows = || self.row_groups.iter().flat_map(|group| &group.rows);
-        let widest = drawing.widest(rows().map(|row| &row.label));
-        let left = widest.min(MAX_LABEL_SHARE * drawing.width) + 5.0;
+        let left = drawing
+            .widest(rows().map(|row| &row.label))
+            .min(MAX_LABEL_SHARE * drawing.width)
+            + 5.0;
         let values = rows().flat_map(|row| &row.dots).flat_map(|dot| {
             let (low, high) = dot.whisker_limits.unwrap_or((dot.value, dot.value));
             [low, high, dot.value]
@@ -131,12 +133,12 @@ impl DotRowChart {
             heading + group.rows.len() as f64 * self.row_distance(size)
         });
         let bottom = top + heights.sum::<f64>();
-        axis.draw_vertical_grid_lines(&mut drawing, (top, bottom));
+        axis.draw_vertical_grid_lines(&mut drawing, top, bottom);
         if self.has_zero_line {
             let x = axis.position_of(0.0);
             drawing.add_line((x, top), (x, bottom), (AXIS_COLOUR, 0.8));
         }
-        self.draw_rows(&mut drawing, &axis, (left, top));
+        self.draw_rows(&mut drawing, &axis, left, top);
         drawing.height = axis.draw_horizontal(&mut drawing, bottom, &self.axis_title) + 1.0;
         drawing
     }
@@ -151,7 +153,7 @@ impl DotRowChart {
         size * (0.45 * lines as f64 + 0.65).max(1.3)
     }
 
-    fn draw_rows(&self, drawing: &mut Drawing, axis: &Axis, (left, top): (f64, f64)) {
+    fn draw_rows(&self, drawing: &mut Drawing, axis: &Axis, left: f64, top: f64) {
         let size = drawing.style.font_size;
         let pitch = self.row_distance(size);
         let mut y = top;
@@ -160,7 +162,8 @@ impl DotRowChart {
                 let at = (1.0, y + 1.1 * size);
                 let most = left + 0.4 * drawing.width;
                 let width = drawing.add_label(at, TextAlignment::Start, &group.heading, most);
-                let (line, right) = (y + 0.8 * size, drawing.width - 2.0);
+                let line = y + 0.8 * size;
+                let right = drawing.width - 2.0;
                 drawing.add_line((4.0 + width, line), (right, line), (GRID_COLOUR, 0.8));
                 y += 1.5 * size;
             }

@@ -38,10 +38,11 @@ impl ScatterChart {
         let mut drawing = Drawing::new(&self.name, style);
         let percent = style.localise_decimal_mark(&format!("{}", 100.0 * self.marked_deviation));
         let lines = style.translate("equal, and ±", "igual, e ±").to_owned() + &percent + " %";
-        let series = self.legend_series.iter();
-        let series =
-            series.map(|(name, colour, mark)| (&**name, *colour, LegendSymbol::Mark(*mark, false)));
-        let entries = series.chain([(&*lines, AXIS_COLOUR, LegendSymbol::Line)]);
+        let entries = self
+            .legend_series
+            .iter()
+            .map(|(name, colour, mark)| (&**name, *colour, LegendSymbol::Mark(*mark, false)))
+            .chain([(&*lines, AXIS_COLOUR, LegendSymbol::Line)]);
         let top = draw_legend(&mut drawing, entries, 2.0) + size;
         drawing.add_upper_title(top, &self.axis_titles[1]);
         let top = top + 0.8 * size;
@@ -51,9 +52,10 @@ impl ScatterChart {
         let right = drawing.width - drawing.mark_radius() - 1.0;
         // The height is limited to the width of a page.
         let bottom = top + (right - left).min(300.0);
-        let (level, upright) = (axis.with_ends((left, right)), axis.with_ends((bottom, top)));
-        level.draw_vertical_grid_lines(&mut drawing, (top, bottom));
-        upright.draw_vertical(&mut drawing, (left, right));
+        let level = axis.with_ends((left, right));
+        let upright = axis.with_ends((bottom, top));
+        level.draw_vertical_grid_lines(&mut drawing, top, bottom);
+        upright.draw_vertical(&mut drawing, left, right);
         self.draw_diagonals(&mut drawing, &level, &upright);
         for point in &self.points {
             let (_, colour, mark) = &self.legend_series[point.series_index];
@@ -73,7 +75,8 @@ impl ScatterChart {
             (1.0 / (1.0 + self.marked_deviation), 0.4),
         ] {
             // The line is drawn from its first to its last point inside the square.
-            let (first, last) = (low.max(low / factor), high.min(high / factor));
+            let first = low.max(low / factor);
+            let last = high.min(high / factor);
             let place = |x: f64| (level.position_of(x), upright.position_of(x * factor));
             drawing.add_line(place(first), place(last), (AXIS_COLOUR, width));
         }

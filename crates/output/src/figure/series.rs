@@ -33,17 +33,20 @@ impl CurveChart {
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
         let size = style.font_size;
         let mut drawing = Drawing::new(&self.name, style);
-        let entries = self.curves.iter();
-        let entries = entries.map(|curve| (&*curve.name, curve.colour, LegendSymbol::Line));
+        let entries = self
+            .curves
+            .iter()
+            .map(|curve| (&*curve.name, curve.colour, LegendSymbol::Line));
         let top = draw_legend(&mut drawing, entries, 2.0) + size;
         drawing.add_upper_title(top, &self.axis_titles[1]);
-        let (top, right) = (top + 0.8 * size, drawing.width - 2.0);
+        let top = top + 0.8 * size;
+        let right = drawing.width - 2.0;
         let bottom = top + (0.5 * drawing.width).clamp(80.0, 220.0);
         let all = || self.curves.iter().flat_map(|curve| &curve.curve_points);
         let upright = Axis::from_zero(all().map(|point| point.1), (bottom, top));
         let left = upright.label_width(&drawing) + 5.0;
         let level = Axis::from_values(all().map(|point| point.0), (left, right));
-        upright.draw_vertical(&mut drawing, (left, right));
+        upright.draw_vertical(&mut drawing, left, right);
         // Lower curves are thicker, so that two equal curves are both visible.
         let thickest = 1.0 + 0.7 * self.curves.len().saturating_sub(1) as f64;
         for (index, curve) in self.curves.iter().enumerate() {

@@ -78,11 +78,13 @@ fn parse_font_size(text: &str) -> Result<f64, String> {
 }
 
 fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
-    let found = units.iter().find_map(|(unit, factor)| {
-        let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
-        number.is_finite().then_some(number * factor)
-    });
-    found.ok_or_else(|| format!("expected a number with its unit, such as {example}"))
+    units
+        .iter()
+        .find_map(|(unit, factor)| {
+            let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
+            number.is_finite().then_some(number * factor)
+        })
+        .ok_or_else(|| format!("expected a number with its unit, such as {example}"))
 }
 
 impl FigureStyle {

@@ -13,7 +13,8 @@ use super::{
 const MIN_ITEMS_FOR_MERGING: usize = 20_000;
 
 pub(super) fn to_svg(drawing: &Drawing) -> String {
-    let (width, height) = (format_length(drawing.width), format_length(drawing.height));
+    let width = format_length(drawing.width);
+    let height = format_length(drawing.height);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
         font-family=\"'{}','DejaVu Sans',Arial,Helvetica,sans-serif\">\n<title>{}</title>\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",

@@ -90,9 +90,14 @@ impl WinnerMap {
     fn draw_legend(&self, drawing: &mut Drawing) -> f64 {
         let size = drawing.style.font_size;
         let side = LEGEND_SQUARE_SIDE * size;
-        let (mut x, mut y) = (1.0, 2.0);
+        let mut x = 1.0;
+        let mut y = 2.0;
         for (winner, policy) in self.policy_names.iter().enumerate() {
-            if (self.winner_cells.iter()).all(|won| won.winner_index != winner) {
+            if self
+                .winner_cells
+                .iter()
+                .all(|won| won.winner_index != winner)
+            {
                 continue;
             }
             let text = shorten_to_width(

@@ -52,8 +52,12 @@ impl Page<'_> {
         let start = script_element(START);
         let own = self.script_elements.unwrap_or(&start);
         let styles = [self.styles, &[STYLE]].concat();
-        let code = self.allowed_script_texts.iter().chain(&[SCRIPT, START]);
-        let hashes: Vec<String> = code.map(|text| script_hash(text)).collect();
+        let hashes: Vec<String> = self
+            .allowed_script_texts
+            .iter()
+            .chain(&[SCRIPT, START])
+            .map(|text| script_hash(text))
+            .collect();
         fill_template(
             TEMPLATE,
             &[

@@ -18,9 +18,9 @@ pub fn sections_page<'a>(
     sections: impl IntoIterator<Item = (&'a str, &'a str, String)>,
     code: &[&str],
 ) -> String {
-    let sections = sections.into_iter();
-    let sections = sections.filter(|(_, _, html)| !html.is_empty());
     let body: String = sections
+        .into_iter()
+        .filter(|(_, _, html)| !html.is_empty())
         .map(|(id, heading, html)| section_html(id, heading, &html))
         .collect();
     Page {

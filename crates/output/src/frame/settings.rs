@@ -58,11 +58,12 @@ fn format_setting_value(value: &Value) -> String {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(list) => {
-            let shown = list
+            let mut text = list
                 .iter()
                 .take(MAX_LISTED_VALUES)
-                .map(format_setting_value);
-            let mut text = shown.collect::<Vec<_>>().join(", ");
+                .map(format_setting_value)
+                .collect::<Vec<_>>()
+                .join(", ");
             if list.len() > MAX_LISTED_VALUES {
                 put!(text, " and {} more", list.len() - MAX_LISTED_VALUES);
             }

@@ -190,13 +190,16 @@ impl NestedBox {
             .first()
             .map(|name| (name, BOLD_RATIO, count));
         let others = self.text_lines.iter().skip(1).chain(&self.remark);
-        let texts = name.into_iter().chain(others.map(|text| (text, 1.0, 0.0)));
-        let texts = texts.map(|(text, wider, more)| {
-            more + wider * estimate_width(&shorten_to_max_width(text, FONT_SIZE), FONT_SIZE)
-        });
-        let labels = self.connections.iter();
-        let labels =
-            labels.map(|way| estimate_width(&shorten_to_max_width(&way.label, LABEL), LABEL));
+        let texts = name
+            .into_iter()
+            .chain(others.map(|text| (text, 1.0, 0.0)))
+            .map(|(text, wider, more)| {
+                more + wider * estimate_width(&shorten_to_max_width(text, FONT_SIZE), FONT_SIZE)
+            });
+        let labels = self
+            .connections
+            .iter()
+            .map(|way| estimate_width(&shorten_to_max_width(&way.label, LABEL), LABEL));
         let mut widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);
         if let Some(cells) = &self.cells {
             widest = widest.max(cells.hosts_per_line() as f64 * cells.cell_width);
@@ -214,8 +217,10 @@ impl NestedBox {
     /// Computes the height of the upper part of the box, which contains the lines of text and the cells above the inner boxes
     /// \[px\].
     fn header_height(&self) -> f64 {
-        let lines = self.cells.iter();
-        let lines = lines.map(|cells| cells.hosts.len().div_ceil(cells.hosts_per_line()));
+        let lines = self
+            .cells
+            .iter()
+            .map(|cells| cells.hosts.len().div_ceil(cells.hosts_per_line()));
         let space = if self.inner_boxes.is_empty() {
             0.0
         } else {
@@ -251,7 +256,7 @@ impl NestedBox {
         for (index, line) in self.text_lines.iter().enumerate() {
             let weight = if index == 0 { "bold" } else { "normal" };
             let y = top + BOX_PADDING + LINE * index as f64 + FONT_SIZE - 1.0;
-            write_svg_text(svg, (left + BOX_PADDING, y), weight, line);
+            write_svg_text(svg, left + BOX_PADDING, y, weight, line);
         }
         if let Some(cells) = &self.cells {
             cells.draw(
@@ -272,14 +277,15 @@ impl NestedBox {
         }
         let lowest = places.iter().map(|place| place.2).fold(below, f64::max);
         self.draw_connecting_lines(
-            (left + BOX_PADDING, left + width - BOX_PADDING),
+            left + BOX_PADDING,
+            left + width - BOX_PADDING,
             lowest,
             &places,
             svg,
         );
         if let Some(remark) = &self.remark {
             let y = lowest + CONNECTION_SPACING * self.connections.len() as f64 + LINE - 4.0;
-            write_svg_text(svg, (left + BOX_PADDING, y), "normal", remark);
+            write_svg_text(svg, left + BOX_PADDING, y, "normal", remark);
         }
     }
 
@@ -287,7 +293,8 @@ impl NestedBox {
     /// of each inner box \[px\].
     fn draw_connecting_lines(
         &self,
-        (left, right): (f64, f64),
+        left: f64,
+        right: f64,
         lowest: f64,
         places: &[(f64, f64, f64)],
         svg: &mut String,
@@ -351,7 +358,7 @@ impl NestedBox {
     }
 }
 
-fn write_svg_text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
+fn write_svg_text(svg: &mut String, x: f64, y: f64, weight: &str, line: &str) {
     put!(
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{FONT_SIZE}\" font-weight=\"{weight}\">{}</text>\n",

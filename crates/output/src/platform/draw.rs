@@ -42,9 +42,8 @@ fn clusters_svg(platform: &Platform) -> String {
             .links()
             .map(|link| &*platform.links[link.index()].name)
             .collect();
-        let ends = [from.index(), to.index()];
         Some(Connection::new(
-            ends,
+            [from.index(), to.index()],
             way.to_text(),
             bandwidth,
             links.into_iter(),

@@ -140,8 +140,9 @@ fn zone_tree_table(outline: &[ZoneOutline<'_>], rows: usize) -> Table {
 }
 
 fn host_groups(platform: &Platform) -> impl Iterator<Item = Range<u32>> + '_ {
-    let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
-    clusters.flat_map(|cluster| equal_host_ranges(platform, cluster))
+    (0..platform.clusters.len())
+        .map(ClusterId::from_index)
+        .flat_map(|cluster| equal_host_ranges(platform, cluster))
 }
 
 pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
@@ -342,8 +343,10 @@ impl ClusterRouteSurvey {
     fn count_routes(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
         for (cluster, kind) in platform.route_class_of_clusters().into_iter().enumerate() {
-            let members = kinds.entry(kind).or_default();
-            members.push(ClusterId::from_index(cluster));
+            kinds
+                .entry(kind)
+                .or_default()
+                .push(ClusterId::from_index(cluster));
         }
         let kinds: Vec<Vec<ClusterId>> = kinds.into_values().collect();
         for (at, one) in kinds.iter().enumerate() {
@@ -401,11 +404,10 @@ struct RoutePair<'p> {
 
 impl<'p> RoutePair<'p> {
     fn from_clusters(platform: &'p Platform, clusters: (ClusterId, ClusterId)) -> Self {
-        let (a, b) = (
-            platform.manager_host(clusters.0),
-            platform.manager_host(clusters.1),
-        );
-        let (there, back) = (platform.route(a, b), platform.route(b, a));
+        let a = platform.manager_host(clusters.0);
+        let b = platform.manager_host(clusters.1);
+        let there = platform.route(a, b);
+        let back = platform.route(b, a);
         let is_mutual = match (&there, &back) {
             (Some(there), Some(back)) => there.is_reverse_of(back),
             (None, None) => true,
@@ -435,11 +437,11 @@ impl<'p> RoutePair<'p> {
         platform: &Platform,
     ) -> impl Iterator<Item = (ClusterId, ClusterId, Option<RouteProperties>)> {
         let (from, to) = self.clusters;
-        let both = [
+        let ways = [
             (from, to, &self.forward_route),
             (to, from, &self.backward_route),
-        ];
-        let ways = both.map(|(from, to, route)| {
+        ]
+        .map(|(from, to, route)| {
             let way = route
                 .as_ref()
                 .map(|route| RouteProperties::from_route(platform, route));
@@ -451,8 +453,8 @@ impl<'p> RoutePair<'p> {
 
 fn are_equivalent_routes(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
-        let links = route.links();
-        links
+        route
+            .links()
             .map(|link| platform.first_direction_of_link(link))
             .collect()
     };
@@ -497,8 +499,10 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
             Routes::Zoned { zones, .. } => zones.for_each_link(&mut |link, _| mark(link)),
         }
     }
-    let links = (0..is_used.len()).filter(|&link| !is_used[link]);
-    links.map(LinkId::from_index).collect()
+    (0..is_used.len())
+        .filter(|&link| !is_used[link])
+        .map(LinkId::from_index)
+        .collect()
 }
 
 fn routes_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
@@ -515,15 +519,13 @@ fn routes_table(platform: &Platform, survey: &ClusterRouteSurvey) -> Table {
     let mut table = Table::new("routes", title, &columns);
     for one in &survey.first_routes {
         let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
-        let (from, to) = (
-            platform.manager_host(one.from),
-            platform.manager_host(one.to),
-        );
+        let from = platform.manager_host(one.from);
+        let to = platform.manager_host(one.to);
         let links: Vec<&str> = platform.route(from, to).map_or_else(Vec::new, |route| {
-            let names = route
+            route
                 .links()
-                .map(|link| platform.links[link.index()].name.as_str());
-            names.collect()
+                .map(|link| platform.links[link.index()].name.as_str())
+                .collect()
         });
         let direction = if one.is_symmetric { "both" } else { "there" };
         let arrow = if one.is_symmetric { "<->" } else { "->" };
@@ -619,14 +621,16 @@ fn platform_checks_table(
         .filter(|link| link.varies_over_time())
         .count();
     if hosts + links > 0 {
-        let (hosts, links) = (format_count(hosts, "host"), format_count(links, "link"));
+        let hosts = format_count(hosts, "host");
+        let links = format_count(links, "link");
         push(
             true,
             format!("over time the speed of {hosts} and the capacity of {links} vary"),
         );
     }
     if let Some((least, most)) = survey.latency_range {
-        let (least, most) = (format_duration(least.get()), format_duration(most.get()));
+        let least = format_duration(least.get());
+        let most = format_duration(most.get());
         push(
             true,
             format!("latencies of the routes between clusters: {least} to {most}"),

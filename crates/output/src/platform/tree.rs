@@ -126,11 +126,10 @@ impl<'p> ZoneTree<'p> {
 
     fn zone_properties(&self, at: usize) -> ZoneProperties {
         let (zone, (low, high)) = (&self.zone_outlines[at], self.speed_ranges[at]);
-        let (own, all) = (zone.direct_host_count, zone.total_host_count);
         (
             zone.routing,
-            own,
-            all,
+            zone.direct_host_count,
+            zone.total_host_count,
             zone.inner_zone_count,
             low.to_bits(),
             high.to_bits(),
@@ -186,8 +185,9 @@ impl<'p> ZoneTree<'p> {
         let shown = self.separately_drawn_zones(at);
         let is_all = shown.len() == self.inner_zones[at].len();
         let zone = &self.zone_outlines[at];
-        let zones = shown.into_iter().map(InnerBox::Zone);
-        zones
+        shown
+            .into_iter()
+            .map(InnerBox::Zone)
             .chain((!is_all).then_some(InnerBox::OtherZones))
             .chain((zone.direct_host_count > 0).then_some(InnerBox::Hosts))
             .chain((zone.router_count > 0).then_some(InnerBox::Routers))
@@ -201,8 +201,10 @@ impl<'p> ZoneTree<'p> {
         let hosts = Some(format_count(zone.total_host_count, "host"));
         let bypasses =
             (zone.bypass_count > 0).then(|| format_count(zone.bypass_count, "bypass route"));
-        let sizes = [Some(zone.routing.to_owned()), zones, hosts, bypasses];
-        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
+        let sizes: Vec<String> = [Some(zone.routing.to_owned()), zones, hosts, bypasses]
+            .into_iter()
+            .flatten()
+            .collect();
         let mut nested = NestedBox {
             text_lines: vec![zone.name.to_owned(), sizes.join(", ")],
             tooltip: format!("zone {}: {}", zone.name, sizes.join(", ")),
@@ -253,8 +255,9 @@ impl<'p> ZoneTree<'p> {
     }
 
     fn undrawn_zones_box(&self, at: usize, parts: &[InnerBox]) -> NestedBox {
-        let left_out = self.inner_zones[at].iter();
-        let left_out = left_out.filter(|&&child| !parts.contains(&InnerBox::Zone(child)));
+        let left_out = self.inner_zones[at]
+            .iter()
+            .filter(|&&child| !parts.contains(&InnerBox::Zone(child)));
         let (zones, hosts) = left_out.fold((0, 0), |(zones, hosts), &child| {
             (
                 zones + 1,
@@ -303,8 +306,10 @@ impl<'p> ZoneTree<'p> {
                 }
                 ZoneMember::HostOrRouter(_) => InnerBox::Routers,
             };
-            let found = parts.iter().position(|&one| one == part);
-            found.or_else(|| parts.iter().position(|&one| one == InnerBox::OtherZones))
+            parts
+                .iter()
+                .position(|&one| one == part)
+                .or_else(|| parts.iter().position(|&one| one == InnerBox::OtherZones))
         };
         let mut bundles: BTreeMap<[usize; 2], RouteBundle<'p>> = BTreeMap::new();
         for route in self.zones.defined_routes(self.zone_outlines[at].id) {
@@ -329,8 +334,12 @@ impl<'p> ZoneTree<'p> {
             bundle.connected_pairs.insert(pair);
             bundle.highest_latency = greater(bundle.highest_latency, way.latency);
             bundle.lowest.latency = lesser(bundle.lowest.latency, way.latency);
-            let bandwidths = bundle.lowest.bandwidth.into_iter().chain(way.bandwidth);
-            bundle.lowest.bandwidth = bandwidths.reduce(lesser);
+            bundle.lowest.bandwidth = bundle
+                .lowest
+                .bandwidth
+                .into_iter()
+                .chain(way.bandwidth)
+                .reduce(lesser);
         }
         bundles
     }
@@ -350,8 +359,10 @@ impl<'p> ZoneTree<'p> {
             highest_latency,
             lowest,
         } = bundle;
-        let links = first_route.links.iter();
-        let links = links.map(|link| self.platform.links[link.index()].name.as_str());
+        let links = first_route
+            .links
+            .iter()
+            .map(|link| self.platform.links[link.index()].name.as_str());
         let label = match connected_pairs.len() {
             1 => lowest.to_text(),
             some if lowest.latency == highest_latency => {

@@ -25,8 +25,9 @@ impl ArrayPack {
     }
 
     pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
-        let bytes = |number| round_for_compression(number).to_le_bytes();
-        self.add(name, "f32", numbers, bytes);
+        self.add(name, "f32", numbers, |number| {
+            round_for_compression(number).to_le_bytes()
+        });
     }
 
     pub(super) fn add_u32(&mut self, name: &str, numbers: &[u32]) {

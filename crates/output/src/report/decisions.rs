@@ -6,10 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::page_data::Report;
-use crate::{
-    read::ScenarioRecords,
-    rows::{MigrationRow, RecordedCall},
-};
+use crate::{read::ScenarioRecords, rows::RecordedCall};
 use migsim_policies::explain::RecordedCandidate;
 
 /// A list of different texts, in which each text gets an index; the data of the page contains the indices instead of the texts.
@@ -35,11 +32,10 @@ pub(super) fn decisions_data(report: &Report) -> Value {
         .scenarios
         .iter()
         .map(|run| {
-            let calls = run
-                .calls
+            run.calls
                 .iter()
-                .map(|call| self::encode_call(call, &mut texts));
-            calls.collect()
+                .map(|call| self::encode_call(call, &mut texts))
+                .collect()
         })
         .collect();
     json!({ "calls": calls, "texts": texts.texts })
@@ -47,8 +43,11 @@ pub(super) fn decisions_data(report: &Report) -> Value {
 
 fn encode_call<'a>(call: &'a RecordedCall, texts: &mut TextTable<'a>) -> Value {
     let decided: Vec<u64> = call.migrations.iter().map(|one| one.process).collect();
-    let candidates = call.candidates.iter();
-    let candidates: Vec<Value> = candidates.map(|one| encode_candidate(one, texts)).collect();
+    let candidates: Vec<Value> = call
+        .candidates
+        .iter()
+        .map(|one| encode_candidate(one, texts))
+        .collect();
     json!({
         "superstep": call.superstep,
         "start_s": call.start_s,
@@ -86,19 +85,21 @@ pub(super) fn encode_moves(
     hosts: &BTreeMap<(usize, &str), usize>,
     report: &Report,
 ) -> Value {
-    let one = |moved: &MigrationRow| {
-        let cluster = report
-            .platform_summary
-            .cluster_index(&moved.to_cluster)
-            .unwrap_or(0);
-        let host = hosts.get(&(cluster, moved.to_host.as_str()));
-        json!([
-            moved.superstep,
-            moved.process,
-            host,
-            moved.start_s,
-            moved.end_s,
-        ])
-    };
-    run.migrations.iter().map(one).collect()
+    run.migrations
+        .iter()
+        .map(|moved| {
+            let cluster = report
+                .platform_summary
+                .cluster_index(&moved.to_cluster)
+                .unwrap_or(0);
+            let host = hosts.get(&(cluster, moved.to_host.as_str()));
+            json!([
+                moved.superstep,
+                moved.process,
+                host,
+                moved.start_s,
+                moved.end_s,
+            ])
+        })
+        .collect()
 }

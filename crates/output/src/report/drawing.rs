@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     html::escape_html,
-    machine::{ClusterPathSummary, ClusterSummary, PlatformSummary},
+    machine::{ClusterPathSummary, PlatformSummary},
     platform::{
         boxes::{Connection, HostCells, NestedBox},
         draw::cluster_box,
@@ -32,24 +32,6 @@ pub(super) fn platform_svg_with_hosts(
     }
     let has_cells = hosts.len() <= MAX_HOST_CELLS;
     let digits = machine.placement.len().to_string().len();
-    let with_cells = |(index, cluster): (usize, &ClusterSummary)| {
-        let own = hosts.range((index, "")..(index + 1, ""));
-        let mut own: Vec<_> = own
-            .map(|((_, name), at)| (*at, (*name).to_owned()))
-            .collect();
-        own.sort_unstable();
-        let idle = cluster.host_count().saturating_sub(own.len() as u64);
-        NestedBox {
-            remark: (idle > 0)
-                .then(|| format!("{} never with a process", format_count(idle, "host"))),
-            cells: Some(HostCells {
-                cluster: index,
-                hosts: if has_cells { own } else { Vec::new() },
-                cell_width: (12 + 7 * (digits + 1)) as f64,
-            }),
-            ..cluster_box(cluster)
-        }
-    };
     let mut root = NestedBox {
         text_lines: vec![machine.name.clone()],
         tooltip: format!("platform {}", machine.name),
@@ -57,14 +39,32 @@ pub(super) fn platform_svg_with_hosts(
             .clusters
             .iter()
             .enumerate()
-            .map(with_cells)
+            .map(|(index, cluster)| {
+                let mut own: Vec<_> = hosts
+                    .range((index, "")..(index + 1, ""))
+                    .map(|((_, name), at)| (*at, (*name).to_owned()))
+                    .collect();
+                own.sort_unstable();
+                let idle = cluster.host_count().saturating_sub(own.len() as u64);
+                NestedBox {
+                    remark: (idle > 0)
+                        .then(|| format!("{} never with a process", format_count(idle, "host"))),
+                    cells: Some(HostCells {
+                        cluster: index,
+                        hosts: if has_cells { own } else { Vec::new() },
+                        cell_width: (12 + 7 * (digits + 1)) as f64,
+                    }),
+                    ..cluster_box(cluster)
+                }
+            })
             .collect(),
         ..NestedBox::default()
     };
     let connection = |path: &ClusterPathSummary| {
         let links = || path.links.iter().map(|&link| &machine.links[link]);
-        let bandwidths = links().map(|link| link.bandwidth_bytes_per_s);
-        let bandwidth = bandwidths.reduce(f64::min);
+        let bandwidth = links()
+            .map(|link| link.bandwidth_bytes_per_s)
+            .reduce(f64::min);
         let label = route_text(path.latency_s, bandwidth);
         let names = links().map(|link| link.name.as_str());
         Connection::new([path.from, path.to], label, bandwidth, names)

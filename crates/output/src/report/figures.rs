@@ -63,9 +63,10 @@ impl Report {
     /// There is no such figure, or the run folder lacks the data for it.
     pub fn draw_figures(&self, wanted: &str, style: &FigureStyle) -> Result<Vec<Figure>, Error> {
         let names = select_figures(wanted, &PICTURES.map(|(name, ..)| name))?;
-        let drawn = PICTURES.iter().filter(|picture| names.contains(&picture.0));
-        let drawn = drawn.filter(|picture| self.has_data_for(picture));
-        let figures: Vec<Figure> = drawn
+        let figures: Vec<Figure> = PICTURES
+            .iter()
+            .filter(|picture| names.contains(&picture.0))
+            .filter(|picture| self.has_data_for(picture))
             .map(|(name, _, draw)| Figure::new(*name, draw(self, style)))
             .collect();
         if figures.is_empty() {
@@ -84,13 +85,20 @@ impl Report {
 
     /// Lists the figures that can be drawn from this run: the name of each figure, and a sentence that describes it.
     pub fn available_figures(&self) -> Vec<(&'static str, &'static str)> {
-        let pictures = PICTURES.iter().filter(|picture| self.has_data_for(picture));
-        pictures.map(|(name, about, _)| (*name, *about)).collect()
+        PICTURES
+            .iter()
+            .filter(|picture| self.has_data_for(picture))
+            .map(|(name, about, _)| (*name, *about))
+            .collect()
     }
 
     fn last_scenario(&self) -> (usize, &ScenarioRecords) {
-        let last = self.run.scenarios.iter().enumerate().next_back();
-        last.expect("a run has a scenario")
+        self.run
+            .scenarios
+            .iter()
+            .enumerate()
+            .next_back()
+            .expect("a run has a scenario")
     }
 }
 
@@ -100,8 +108,10 @@ fn time_axis_title(style: &FigureStyle) -> String {
 
 fn draw_activity(report: &Report, style: &FigureStyle) -> Drawing {
     let (index, run) = report.last_scenario();
-    let activity = report.process_times_by_scenario.as_ref();
-    let activity = activity.map(|all| &all[index]);
+    let activity = report
+        .process_times_by_scenario
+        .as_ref()
+        .map(|all| &all[index]);
     let is_coarse = run.supersteps.len() > MAX_SUPERSTEPS_WITH_BARS;
     let draw_bars = if is_coarse {
         computation_share_bars
@@ -158,12 +168,12 @@ fn activity_bars(
         let at = superstep * processes + process;
         let [delay, compute, communication] = activity.lists().map(|list| f64::from(list[at]));
         let begin = row.start_s + delay;
-        let (computed, sent) = (begin + compute, begin + compute + communication);
+        let computed = begin + compute;
+        let sent = begin + compute + communication;
         let ends = [begin, computed, sent.min(row.end_s), row.end_s];
-        let colours = [COMPUTES, COMMUNICATES, WAITS];
         let pairs = ends
             .windows(2)
-            .zip(colours)
+            .zip([COMPUTES, COMMUNICATES, WAITS])
             .filter(|(pair, _)| pair[1] > pair[0]);
         bars.extend(pairs.map(|(pair, colour)| Bar {
             start_time: pair[0],
@@ -182,41 +192,47 @@ fn computation_share_bars(
 ) -> Vec<Bar> {
     let size = run.supersteps.len().div_ceil(MAX_POINTS);
     let columns = run.supersteps.chunks(size).enumerate();
-    let bar = |(column, rows): (usize, &[SuperstepRow])| {
-        let (from, to) = (rows[0].start_s, rows[rows.len() - 1].end_s);
-        let own = (0..rows.len()).map(|row| (column * size + row) * processes + process);
-        let computed: f64 = own.map(|at| f64::from(activity.computation_s[at])).sum();
-        let share = if to > from {
-            computed / (to - from)
-        } else {
-            0.0
-        };
-        Bar {
-            start_time: from,
-            end_time: to,
-            colour: viridis_colour(share),
-        }
-    };
-    columns.map(bar).collect()
+    columns
+        .map(|(column, rows)| {
+            let from = rows[0].start_s;
+            let to = rows[rows.len() - 1].end_s;
+            let computed: f64 = (0..rows.len())
+                .map(|row| (column * size + row) * processes + process)
+                .map(|at| f64::from(activity.computation_s[at]))
+                .sum();
+            let share = if to > from {
+                computed / (to - from)
+            } else {
+                0.0
+            };
+            Bar {
+                start_time: from,
+                end_time: to,
+                colour: viridis_colour(share),
+            }
+        })
+        .collect()
 }
 
 fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
-    let rows = report.run.scenarios.iter().map(|run| {
-        let ends = [
-            run.makespan_s - run.scheduling_s - run.migration_s,
-            run.makespan_s - run.migration_s,
-            run.makespan_s,
-        ];
-        let starts = [0.0, ends[0], ends[1]];
-        let colours = [COMPUTES, COMMUNICATES, MIGRATES];
-        let bars = starts.into_iter().zip(ends).zip(colours);
-        let bars = bars.map(|((start_time, end_time), colour)| Bar {
-            start_time,
-            end_time,
-            colour,
+    let rows =
+        report.run.scenarios.iter().map(|run| {
+            let ends = [
+                run.makespan_s - run.scheduling_s - run.migration_s,
+                run.makespan_s - run.migration_s,
+                run.makespan_s,
+            ];
+            let starts = [0.0, ends[0], ends[1]];
+            let colours = [COMPUTES, COMMUNICATES, MIGRATES];
+            let bars = starts.into_iter().zip(ends).zip(colours).map(
+                |((start_time, end_time), colour)| Bar {
+                    start_time,
+                    end_time,
+                    colour,
+                },
+            );
+            (run.scenario.name().to_owned(), bars.collect())
         });
-        (run.scenario.name().to_owned(), bars.collect())
-    });
     let chart = ActivityChart {
         name: "makespan by scenario".to_owned(),
         axis_titles: [
@@ -290,15 +306,22 @@ fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
 fn draw_placement(report: &Report, style: &FigureStyle) -> Drawing {
     let (_, run) = report.last_scenario();
     let mut places = PlacementReplay::new(&report.platform_summary, run);
-    let names = report.platform_summary.clusters.iter();
-    let names: Vec<&str> = names.map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = report
+        .platform_summary
+        .clusters
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
     for superstep in 1..=run.supersteps.len() {
         places.advance_to_superstep(superstep as u64);
         let at = superstep as f64;
         for (name, points) in names.iter().zip(&mut points) {
-            let own = places.current_places.iter();
-            let count = own.filter(|place| place.cluster == *name).count() as f64;
+            let count = places
+                .current_places
+                .iter()
+                .filter(|place| place.cluster == *name)
+                .count() as f64;
             // The curve is a step function: of a constant part only the ends are kept.
             match points.last().copied() {
                 Some((_, last)) if last == count => {}
@@ -309,15 +332,18 @@ fn draw_placement(report: &Report, style: &FigureStyle) -> Drawing {
     }
     let end = run.supersteps.len() as f64;
     let last = names.len().saturating_sub(1).max(1) as f64;
-    let curves = names.iter().zip(points).enumerate();
-    let curves = curves.map(|(index, (name, mut points))| {
-        points.extend(points.last().map(|(_, count)| (end, *count)));
-        Curve {
-            name: (*name).to_owned(),
-            colour: viridis_colour(0.9 * index as f64 / last),
-            curve_points: points,
-        }
-    });
+    let curves = names
+        .iter()
+        .zip(points)
+        .enumerate()
+        .map(|(index, (name, mut points))| {
+            points.extend(points.last().map(|(_, count)| (end, *count)));
+            Curve {
+                name: (*name).to_owned(),
+                colour: viridis_colour(0.9 * index as f64 / last),
+                curve_points: points,
+            }
+        });
     let used = curves.filter(|curve| curve.curve_points.iter().any(|point| point.1 > 0.0));
     let chart = CurveChart {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),

@@ -88,8 +88,7 @@ impl<'a> ActivityPerUnit<'a> {
         processes: usize,
         unit: usize,
     ) -> Self {
-        let supersteps = run.supersteps.len();
-        let units = supersteps.div_ceil(unit);
+        let units = run.supersteps.len().div_ceil(unit);
         let together = |list: &[f32]| {
             let mut sums = vec![0.0; units * processes];
             for (superstep, row) in list.chunks(processes.max(1)).enumerate() {
@@ -130,11 +129,10 @@ impl<'a> ActivityPerUnit<'a> {
 
     fn add_resolution(&self, size: usize, name: &str, pack: &mut ArrayPack) {
         let bins = self.unit_count.div_ceil(size);
-        let (mut compute, mut communication) = (
-            vec![0; bins * self.process_count],
-            vec![0; bins * self.process_count],
-        );
-        let (mut calls, mut migrations) = (vec![0; bins], vec![0; bins]);
+        let mut compute = vec![0; bins * self.process_count];
+        let mut communication = vec![0; bins * self.process_count];
+        let mut calls = vec![0; bins];
+        let mut migrations = vec![0; bins];
         let mut sums = vec![(0.0_f64, 0.0_f64); self.process_count];
         for bin in 0..bins {
             let units = bin * size..((bin + 1) * size).min(self.unit_count);
@@ -144,8 +142,8 @@ impl<'a> ActivityPerUnit<'a> {
             for at in units {
                 let rows = self
                     .process_values_of_unit(&self.times.computation_s, at)
-                    .iter();
-                let rows = rows.zip(self.process_values_of_unit(&self.times.communication_s, at));
+                    .iter()
+                    .zip(self.process_values_of_unit(&self.times.communication_s, at));
                 for (sum, (compute, communication)) in sums.iter_mut().zip(rows) {
                     sum.0 += f64::from(*compute);
                     sum.1 += f64::from(*communication);
@@ -170,16 +168,24 @@ impl<'a> ActivityPerUnit<'a> {
 
 /// Lists the time at which each unit of `unit` supersteps starts, followed by the end of the run \[s\].
 pub(super) fn unit_boundaries(run: &ScenarioRecords, unit: usize) -> Vec<f64> {
-    let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
-    starts.chain([run.makespan_s]).collect()
+    run.supersteps
+        .iter()
+        .step_by(unit)
+        .map(|row| row.start_s)
+        .chain([run.makespan_s])
+        .collect()
 }
 
 /// Returns, for each superstep, the duration of the rescheduling call after the superstep and the duration of the migrations
 /// before the next superstep \[s\].
 fn call_and_migration_times(run: &ScenarioRecords) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
-    let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
-    let next = next.chain([run.makespan_s]);
+    let next = run
+        .supersteps
+        .iter()
+        .skip(1)
+        .map(|row| row.start_s)
+        .chain([run.makespan_s]);
     let gap = |(row, next): (&SuperstepRow, f64)| {
         let gap = (next - row.end_s).max(0.0);
         let call = calls.next_if(|call| call.superstep == row.superstep);
@@ -198,8 +204,10 @@ struct UniqueRows {
 
 impl UniqueRows {
     fn store_rows_of_unit(&mut self, bars: &ActivityPerUnit<'_>, at: usize) -> u32 {
-        let rows = bars.times.lists();
-        let rows = rows.map(|list| bars.process_values_of_unit(list, at));
+        let rows = bars
+            .times
+            .lists()
+            .map(|list| bars.process_values_of_unit(list, at));
         let key = rows.into_iter().flatten().map(|one| one.to_bits());
         let next = u32::try_from(self.index_by_bits.len()).unwrap_or(u32::MAX);
         *self.index_by_bits.entry(key.collect()).or_insert_with(|| {

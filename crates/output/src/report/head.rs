@@ -28,8 +28,7 @@ pub(super) fn report_title(report: &Report) -> String {
 /// Returns an HTML paragraph that names the built-in experiment from which settings of the run were taken. The paragraph also
 /// tells whether these settings were fitted to the platform; it is empty if the run folder does not contain this information.
 pub(super) fn built_in_experiment_paragraph(report: &Report) -> String {
-    let told = report.run.experiment_settings["basis"].clone();
-    serde_json::from_value(told).map_or_else(
+    serde_json::from_value(report.run.experiment_settings["basis"].clone()).map_or_else(
         |_| String::new(),
         |basis: Basis| {
             let prices = describe_prices(&report.run.experiment_settings);
@@ -131,10 +130,11 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
     if ledgers.is_empty() {
         return "<p>Scenario i (application only) was not run, so that the other scenarios cannot be compared with it.</p>\n".to_owned();
     }
-    let all = ledgers
+    let largest = ledgers
         .iter()
-        .flat_map(|(_, ledger)| &ledger.seconds_by_term);
-    let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
+        .flat_map(|(_, ledger)| &ledger.seconds_by_term)
+        .map(|(_, seconds)| seconds.abs())
+        .fold(0.0, f64::max);
     let decimals = decimal_places(largest);
     let mut html = String::from(
         "<table class=\"ledger\" data-name=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>",

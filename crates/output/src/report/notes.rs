@@ -10,8 +10,9 @@ pub(super) fn notes_html(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
     if !run.interpretations.is_empty() {
-        let policy = run.experiment_settings["policy"]["name"].as_str();
-        let policy = policy.unwrap_or("the policy");
+        let policy = run.experiment_settings["policy"]["name"]
+            .as_str()
+            .unwrap_or("the policy");
         push_note_paragraph(
             &mut html,
             &format!(

@@ -142,9 +142,12 @@ fn page_json_data(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack
     let bars = gantt::pack_activity_bars(report, unit, pack);
     series::pack_superstep_series(report, unit, pack);
     let cluster = |name: &str| report.platform_summary.cluster_index(name).unwrap_or(0);
-    let homes = report.platform_summary.placement.iter();
-    let homes = homes.map(|place| hosts.get(&(cluster(&place.cluster), &*place.host)));
-    let homes: Vec<Option<&usize>> = homes.collect();
+    let homes: Vec<Option<&usize>> = report
+        .platform_summary
+        .placement
+        .iter()
+        .map(|place| hosts.get(&(cluster(&place.cluster), &*place.host)))
+        .collect();
     let scenarios = report.run.scenarios.iter().map(|run| {
         json!({
             "name": run.scenario.name(),
@@ -154,8 +157,12 @@ fn page_json_data(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack
         })
     });
     let scenarios: Vec<Value> = scenarios.collect();
-    let clusters = report.platform_summary.clusters.iter();
-    let clusters: Vec<&str> = clusters.map(|one| &*one.name).collect();
+    let clusters: Vec<&str> = report
+        .platform_summary
+        .clusters
+        .iter()
+        .map(|one| &*one.name)
+        .collect();
     json!({
         "policy": policy_label(&report.run.experiment_settings["policy"]),
         "supersteps": report.superstep_count(),

@@ -89,8 +89,12 @@ impl Report {
     }
 
     pub(super) fn superstep_count(&self) -> usize {
-        let counts = self.run.scenarios.iter().map(|run| run.supersteps.len());
-        counts.max().unwrap_or(0)
+        self.run
+            .scenarios
+            .iter()
+            .map(|run| run.supersteps.len())
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -100,8 +104,8 @@ fn path_text(path: &Path) -> String {
 
 fn read_platform_summary(path: &Path) -> Result<PlatformSummary, Error> {
     let damaged = |what: &dyn Display| damaged_file_error(what).source(path_text(path));
-    let text = read_refusing_outside_links_if_present(path, read_text)?;
-    let text = text.ok_or_else(|| damaged(&"the file is missing"))?;
+    let text = read_refusing_outside_links_if_present(path, read_text)?
+        .ok_or_else(|| damaged(&"the file is missing"))?;
     let machine: PlatformSummary = serde_json::from_str(&text)
         .map_err(|error| damaged(&error).at_line_column(error.line(), error.column()))?;
     if machine.schema != SCHEMA {

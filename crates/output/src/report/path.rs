@@ -29,8 +29,9 @@ pub(super) fn critical_path_section(report: &Report) -> String {
         let name = run.scenario.name();
         // Each table has a name of its own for screen readers.
         let area = format!("<div class=\"wide\" aria-label=\"Critical path of scenario {name}\">");
-        let table = critical_path_time_table(&rows, run.makespan_s).to_html(VISIBLE_ROWS);
-        let table = table.replacen("<div class=\"wide\">", &area, 1);
+        let table = critical_path_time_table(&rows, run.makespan_s)
+            .to_html(VISIBLE_ROWS)
+            .replacen("<div class=\"wide\">", &area, 1);
         Some(format!("<h3>Scenario {name}</h3>\n{table}"))
     };
     let sections: Vec<String> = report
@@ -55,8 +56,10 @@ fn critical_path_of<'r>(
     run: &ScenarioRecords,
 ) -> impl Iterator<Item = &'r PathRow> {
     let scenario = run.scenario;
-    let rows = report.critical_path_rows.iter();
-    rows.filter(move |row| row.scenario == scenario)
+    report
+        .critical_path_rows
+        .iter()
+        .filter(move |row| row.scenario == scenario)
 }
 
 /// Creates a table with the total time on the critical path for each combination of kind of activity, resource and process; the
@@ -109,8 +112,11 @@ pub(super) fn pack_critical_paths(report: &Report, pack: &mut ArrayPack) -> Valu
             continue;
         };
         let name = |array: &str| format!("path/{scenario}/{array}");
-        let begins = parts.iter().map(|part| part.first_row.begin_s);
-        let begins: Vec<f64> = begins.chain([last.end_s]).collect();
+        let begins: Vec<f64> = parts
+            .iter()
+            .map(|part| part.first_row.begin_s)
+            .chain([last.end_s])
+            .collect();
         pack.add_f64(&name("begin"), &begins);
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let supersteps = parts.iter().map(|part| small(part.first_row.superstep));

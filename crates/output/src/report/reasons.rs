@@ -60,11 +60,13 @@ impl DecisionSentences {
                 }
                 for one in &call.candidates {
                     self.check_room_for_answer()?;
-                    let answer =
-                        AnswerData::new(run, this, question_about(this, call, Some(one)), None);
-                    let parts = answer.describe_decision(call, &judged[&one.process]);
-                    let parts = parts.iter().filter(|(_, told)| !told.is_empty());
-                    let parts = parts.map(|(title, told)| (*title, &told[..]));
+                    let question = question_about(this, call, Some(one));
+                    let described = AnswerData::new(run, this, question, None)
+                        .describe_decision(call, &judged[&one.process]);
+                    let parts = described
+                        .iter()
+                        .filter(|(_, told)| !told.is_empty())
+                        .map(|(title, told)| (*title, &told[..]));
                     self.add_answer(format!("{at}/{}/{}", call.superstep, one.process), parts);
                 }
             }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{compress::ArrayPack, page_data::Report};
-use crate::{read::ScenarioRecords, rows::RecordedCall};
+use crate::read::ScenarioRecords;
 use migsim_policies::explain::MigrationScore;
 
 /// Maximum number of values of scores of all scenarios that the page contains.
@@ -18,10 +18,8 @@ type CallScores<'a> = (u64, Vec<MigrationScore<'a>>, Option<f64>);
 
 pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
     let words = report.run.narrator.score_headings();
-    let (processes, clusters) = (
-        report.process_count(),
-        report.platform_summary.clusters.len(),
-    );
+    let processes = report.process_count();
+    let clusters = report.platform_summary.clusters.len();
     let mut left = MAX_SCORE_VALUES;
     let mut scenarios: Vec<Value> = report.run.scenarios.iter().map(|_| Value::Null).collect();
     // The last scenario comes first, because processes move in it.
@@ -56,15 +54,17 @@ pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
 }
 
 fn scored_calls<'a>(report: &Report, run: &'a ScenarioRecords) -> Vec<CallScores<'a>> {
-    let of = |call: &'a RecordedCall| {
-        let (scores, threshold) = report
-            .run
-            .narrator
-            .migration_scores_and_threshold(&call.explanation);
-        (call.superstep, scores, threshold)
-    };
-    let all = run.calls.iter().map(of);
-    all.filter(|(_, scores, _)| !scores.is_empty()).collect()
+    run.calls
+        .iter()
+        .map(|call| {
+            let (scores, threshold) = report
+                .run
+                .narrator
+                .migration_scores_and_threshold(&call.explanation);
+            (call.superstep, scores, threshold)
+        })
+        .filter(|(_, scores, _)| !scores.is_empty())
+        .collect()
 }
 
 /// Returns, for each term of the scores, the values of the term ordered by rescheduling call, process and cluster; a value that
@@ -74,12 +74,13 @@ fn scored_calls<'a>(report: &Report, run: &'a ScenarioRecords) -> Vec<CallScores
     reason = "seven digits are enough for pictures"
 )]
 fn term_values(report: &Report, terms: usize, calls: &[CallScores<'_>]) -> Vec<Vec<f32>> {
-    let names = report
+    let clusters: BTreeMap<&str, usize> = report
         .platform_summary
         .clusters
         .iter()
-        .map(|one| one.name.as_str());
-    let clusters: BTreeMap<&str, usize> = names.zip(0..).collect();
+        .map(|one| one.name.as_str())
+        .zip(0..)
+        .collect();
     let cells = calls.len() * report.process_count() * clusters.len();
     let mut numbers = vec![vec![f32::NAN; cells]; terms];
     for (call, (_, scores, _)) in calls.iter().enumerate() {

@@ -4,10 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{compress::ArrayPack, gantt::unit_boundaries, page_data::Report};
-use crate::{
-    read::ScenarioRecords,
-    rows::{RecordedCall, SuperstepRow},
-};
+use crate::{read::ScenarioRecords, rows::SuperstepRow};
 
 /// Adds the mean duration of a superstep and the imbalance of computation (largest time over mean time) to the arrays of the
 /// page, for each unit of `unit` supersteps.
@@ -42,22 +39,22 @@ pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut Arr
     {
         // The imbalance is the largest value over the mean. For several supersteps, it is the sum of the largest values over the sum of
         // the means.
-        let imbalance = |rows: &[f32]| {
-            let (mut largest, mut mean) = (0.0, 0.0);
-            for row in rows.chunks(processes) {
-                largest += f64::from(row.iter().copied().fold(0.0, f32::max));
-                mean += row.iter().copied().map(f64::from).sum::<f64>() / processes as f64;
-            }
-            if mean > 0.0 {
-                (largest / mean) as f32
-            } else {
-                f32::NAN
-            }
-        };
         let all: Vec<f32> = activity
             .computation_s
             .chunks(processes * unit)
-            .map(imbalance)
+            .map(|rows| {
+                let mut largest = 0.0;
+                let mut mean = 0.0;
+                for row in rows.chunks(processes) {
+                    largest += f64::from(row.iter().copied().fold(0.0, f32::max));
+                    mean += row.iter().copied().map(f64::from).sum::<f64>() / processes as f64;
+                }
+                if mean > 0.0 {
+                    (largest / mean) as f32
+                } else {
+                    f32::NAN
+                }
+            })
             .collect();
         pack.add_f32(&format!("imbalance/{scenario}"), &all);
     }
@@ -67,16 +64,18 @@ pub(super) fn pack_superstep_series(report: &Report, unit: usize, pack: &mut Arr
 /// whether the policy found each superstep of the interval before the call balanced; it is empty for policies without intervals.
 pub(super) fn rescheduling_intervals(report: &Report) -> Vec<Value> {
     let of = |run: &ScenarioRecords| {
-        let one = |call: &RecordedCall| {
-            let interval = report.run.narrator.call_interval(&call.explanation)?;
-            Some(json!({
-                "superstep": call.superstep,
-                "length": interval.length,
-                "next": interval.next_length,
-                "votes": interval.stability_test_results,
-            }))
-        };
-        run.calls.iter().filter_map(one).collect::<Value>()
+        run.calls
+            .iter()
+            .filter_map(|call| {
+                let interval = report.run.narrator.call_interval(&call.explanation)?;
+                Some(json!({
+                    "superstep": call.superstep,
+                    "length": interval.length,
+                    "next": interval.next_length,
+                    "votes": interval.stability_test_results,
+                }))
+            })
+            .collect::<Value>()
     };
     report.run.scenarios.iter().map(of).collect()
 }

@@ -40,8 +40,9 @@ pub(super) fn pack_host_use(
     let mut scenarios = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
         let busy = host_busy_times(run, activity, &report.platform_summary, hosts);
-        let used = names.iter().zip(busy);
-        let mut rows: Vec<_> = used
+        let mut rows: Vec<_> = names
+            .iter()
+            .zip(busy)
             .filter_map(|(name, line)| Some((name, line?)))
             .collect();
         let interval = run.makespan_s / INTERVAL_COUNT as f64;
@@ -50,10 +51,12 @@ pub(super) fn pack_host_use(
         let busy = rows.iter().flat_map(|(_, line)| &line.busy_times);
         let shares: Vec<u8> = busy.map(|busy| fraction_to_byte(*busy, interval)).collect();
         pack.add_u8(&format!("hosts/{scenario}"), &shares);
-        let names = rows.iter().map(|((cluster, host), line)| {
-            json!([host, cluster, rounded_fraction(total(line), run.makespan_s)])
-        });
-        let names: Vec<Value> = names.collect();
+        let names: Vec<Value> = rows
+            .iter()
+            .map(|((cluster, host), line)| {
+                json!([host, cluster, rounded_fraction(total(line), run.makespan_s)])
+            })
+            .collect();
         scenarios.push(json!({ "rows": names, "left_out": left_out }));
     }
     json!({ "intervals": INTERVAL_COUNT, "scenarios": scenarios })
@@ -75,13 +78,22 @@ fn host_busy_times(
         index
     };
     let mut places = PlacementReplay::new(machine, run);
-    let starts = places.current_places.iter();
-    let mut at: Vec<usize> = starts.map(|place| index_of(place, &mut lines)).collect();
-    let next_starts = run.supersteps.iter().skip(1).map(|row| row.start_s);
-    let next_starts = next_starts.chain([f64::INFINITY]);
+    let mut at: Vec<usize> = places
+        .current_places
+        .iter()
+        .map(|place| index_of(place, &mut lines))
+        .collect();
+    let next_starts = run
+        .supersteps
+        .iter()
+        .skip(1)
+        .map(|row| row.start_s)
+        .chain([f64::INFINITY]);
     for ((index, dates), next_start) in run.supersteps.iter().enumerate().zip(next_starts) {
-        let moves = places.advance_to_superstep(dates.superstep).iter();
-        let moved = moves.filter_map(|moved| usize::try_from(moved.process - 1).ok());
+        let moved = places
+            .advance_to_superstep(dates.superstep)
+            .iter()
+            .filter_map(|moved| usize::try_from(moved.process - 1).ok());
         for process in moved.collect::<Vec<_>>() {
             at[process] = index_of(&places.current_places[process], &mut lines);
         }
@@ -142,7 +154,8 @@ impl HostUsage {
             }
         }
         changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut computing, mut since) = (0.0_f64, 0.0);
+        let mut computing = 0.0_f64;
+        let mut since = 0.0;
         for (time, change) in changes {
             if computing > 0.0 {
                 self.add_busy_time(since, time, computing.min(self.cores) / self.cores);
@@ -162,7 +175,8 @@ impl HostUsage {
             return;
         }
         let place = |date: f64| ((date / self.interval_length) as usize).min(INTERVAL_COUNT - 1);
-        let (first, last) = (place(start), place(end));
+        let first = place(start);
+        let last = place(end);
         for at in first..=last {
             let edge = if at == last {
                 end
@@ -206,8 +220,11 @@ pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
         let flows = weightless.iter().map(|(_, row)| row.carried_flows);
         let weightless = (weightless.len(), flows.sum::<u64>());
         let left_out = keep_most_used(&mut rows, |(_, row)| row.carried_bytes);
-        let shares = rows.iter().flat_map(|(_, row)| &row.shares);
-        let shares: Vec<u8> = shares.copied().collect();
+        let shares: Vec<u8> = rows
+            .iter()
+            .flat_map(|(_, row)| &row.shares)
+            .copied()
+            .collect();
         pack.add_u8(&format!("links/{scenario}"), &shares);
         pack.add_f64(&format!("link_edges/{scenario}"), &edges);
         let names: Vec<Value> = rows

@@ -73,16 +73,14 @@ fn verdict_with_static_starts(
     let best = best_static_placement(starts).filter(|best| !best.is_initial_placement_of_run);
     // If a better start reaches the same time for free, it is no gain of migration.
     let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
-    let own = verdict_against_scenario_i(base, moved, is_beaten);
-    let sentences = [
-        Some(own),
+    [
+        Some(verdict_against_scenario_i(base, moved, is_beaten)),
         starts::fastest_start_sentence(starts, moved.makespan_s),
-    ];
-    sentences
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" ")
 }
 
 /// Compares scenario iii (with migrations) with scenario i (application only) from the same initial placement in a sentence.

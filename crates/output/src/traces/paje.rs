@@ -145,7 +145,8 @@ impl<'a> Paje<'a> {
     fn create_process_container(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster = platform.cluster_of(host);
-        let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
+        let in_cluster = format!("c{}", cluster.0);
+        let on_host = format!("h{}", host.0);
         if !std::mem::replace(&mut self.has_cluster_container[cluster.index()], true) {
             let name = &platform.clusters[cluster.index()].name;
             self.create_container(&in_cluster, "C", "s", name);
@@ -226,8 +227,7 @@ impl<'a> Paje<'a> {
     }
 
     fn write_variable_event(&mut self, kind: &str, value: f64) {
-        let rest = with_float(value, |value| format!("{kind} s {value}"));
-        self.write_line(8, &rest);
+        self.write_line(8, &with_float(value, |value| format!("{kind} s {value}")));
     }
 }
 
@@ -307,15 +307,14 @@ fn definitions_text() -> String {
     }
     text += TYPE_DEFINITIONS;
     for counter in TraceCounter::ALL {
-        let (alias, name) = (counter_alias(counter), counter.name());
+        let alias = counter_alias(counter);
+        let name = counter.name();
         put!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"\n");
     }
     for state in ProcessActivity::ALL {
-        let (letter, name, colour) = (
-            char::from(state_letter(state)),
-            state.name(),
-            state_colour(state),
-        );
+        let letter = char::from(state_letter(state));
+        let name = state.name();
+        let colour = state_colour(state);
         put!(text, "4 {letter} S \"{name}\" \"{colour}\"\n");
     }
     text

@@ -83,8 +83,8 @@ impl<'a> Perfetto<'a> {
             if end == begin {
                 continue; // too short for the viewer
             }
-            let (kind, words) = (piece.kind.name(), describe_piece(piece, self.platform));
-            let words = serde_json::Value::from(words);
+            let kind = piece.kind.name();
+            let words = serde_json::Value::from(describe_piece(piece, self.platform));
             let head = format!("\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}}");
             self.write_run_slice(&head, begin, end);
         }
@@ -162,7 +162,8 @@ impl<'a> Perfetto<'a> {
     /// Writes the start or the end of the arrow with the number `arrow` at the time `date` \[ns\]; `which` is the JSON text that
     /// tells start from end.
     fn write_arrow_event(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
-        let (host, tid) = (self.tracks[process].host, process + 1);
+        let host = self.tracks[process].host;
+        let tid = process + 1;
         let pid = u64::from(host.0) + RUN_GROUP + 1;
         let event = format!(
             "{{\"ph\":{which},\"id\":{arrow},\"pid\":{pid},\"tid\":{tid},\"cat\":\"migration\",\"name\":\"migration\",\"ts\":"
@@ -182,11 +183,10 @@ impl<'a> Perfetto<'a> {
     /// Rounds a time \[s\] to whole nanoseconds. A time that is too late for the viewer is stored as an error of the file.
     fn round_to_nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST_TIME {
-            let what = format!(
-                "a time of {date} s is later than the latest time of a trace for Perfetto, {LATEST_TIME} s"
-            );
             self.lines
-                .store_error(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+                .store_error(std::io::Error::new(std::io::ErrorKind::InvalidData, format!(
+                "a time of {date} s is later than the latest time of a trace for Perfetto, {LATEST_TIME} s"
+            )));
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -230,11 +230,10 @@ impl TraceSink for Perfetto<'_> {
 
     fn set_counter(&mut self, counter: TraceCounter, value: f64, date: f64) {
         let date = self.round_to_nanoseconds(date);
-        let head = format!(
+        self.lines.push_text(format!(
             ",\n{{\"ph\":\"C\",\"pid\":{RUN_GROUP},\"name\":\"{}\",\"ts\":",
             counter.name()
-        );
-        self.lines.push_text(head);
+        ));
         push_time_as_microseconds(&mut self.lines, date);
         self.lines.push_text(",\"args\":{\"value\":");
         self.lines.push_float(value);

@@ -99,9 +99,10 @@ impl<'a> TraceWriter<'a> {
             self.report_after_barrier(process, end.get());
         }
         self.sink.commit_until(end.get());
-        let lines = self.sink.finish(end, &self.critical_path);
-        let written = lines.finish();
-        written.map_err(|error| self.temporary_file.write_error(&error))?;
+        self.sink
+            .finish(end, &self.critical_path)
+            .finish()
+            .map_err(|error| self.temporary_file.write_error(&error))?;
         Ok(self.temporary_file)
     }
 
@@ -180,13 +181,15 @@ impl Recorder for TraceWriter<'_> {
     }
 
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
-        let (origin, now) = (self.superstep_time_origin, self.all_arrived_time);
+        let origin = self.superstep_time_origin;
+        let now = self.all_arrived_time;
         let mut first = if self.start_offsets.is_empty() {
             origin
         } else {
             now
         };
-        let (mut longest, mut sum) = (0.0_f64, 0.0);
+        let mut longest = 0.0_f64;
+        let mut sum = 0.0;
         self.report_pending_counter_values();
         self.migrations_since_barrier.sort_by_key(|one| one.process);
         let times = measures
@@ -200,7 +203,8 @@ impl Recorder for TraceWriter<'_> {
             let began = (origin + after).min(now);
             first = first.min(began);
             self.report_after_barrier(process, began);
-            let (compute, communication) = (compute.get(), communication.get());
+            let compute = compute.get();
+            let communication = communication.get();
             // Add the local times first and then the origin, in the same order as the runtime.
             let computed = (origin + (after + compute)).clamp(began, now);
             let sent = (origin + (after + compute + transfer.get())).clamp(computed, now);

@@ -24,7 +24,8 @@ pub fn superstep_loads(experiment: &Experiment) -> Vec<SuperstepLoad> {
     let workload = &experiment.workload;
     let processes = workload.processes();
     let mut plan = Plan::default();
-    let (mut sent, mut received) = (vec![0.0; processes], vec![0.0; processes]);
+    let mut sent = vec![0.0; processes];
+    let mut received = vec![0.0; processes];
     let mut loads: Vec<SuperstepLoad> = Vec::with_capacity(workload.supersteps());
     for superstep in 0..workload.supersteps() {
         let last = loads.last().copied();

@@ -32,10 +32,8 @@ pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
         ),
         ("h-relation [B]", |load| load.h_relation, format_data_size),
     ];
-    let (width, height) = (
-        LEFT + PANEL.0 + 30.0,
-        TOP + panels.len() as f64 * (PANEL.1 + PANEL_GAP) + 24.0,
-    );
+    let width = LEFT + PANEL.0 + 30.0;
+    let height = TOP + panels.len() as f64 * (PANEL.1 + PANEL_GAP) + 24.0;
     let mut svg = open_svg(width, height, title);
     put!(
         svg,

@@ -94,11 +94,10 @@ fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
 fn mean_loads_row(name: &str, loads: &[SuperstepLoad]) -> [Cell; 6] {
     let mean =
         |of: fn(&SuperstepLoad) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
-    let (mean_work, imbalance) = (mean(|load| load.total_work), mean(|load| load.imbalance));
-    let (messages, volume) = (
-        mean(|load| load.message_count as f64),
-        mean(|load| load.message_volume),
-    );
+    let mean_work = mean(|load| load.total_work);
+    let imbalance = mean(|load| load.imbalance);
+    let messages = mean(|load| load.message_count as f64);
+    let volume = mean(|load| load.message_volume);
     let h = loads.iter().map(|load| load.h_relation).fold(0.0, f64::max);
     [
         Cell::text(name),
@@ -128,12 +127,13 @@ pub(super) fn sparkline(values: &[f64]) -> String {
 
 pub(super) fn means_of_equal_parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
-    let part = |index: usize| {
-        let range = index * values.len() / count..(index + 1) * values.len() / count;
-        let length = range.len() as f64;
-        values[range].iter().sum::<f64>() / length
-    };
-    (0..count).map(part).collect()
+    (0..count)
+        .map(|index| {
+            let range = index * values.len() / count..(index + 1) * values.len() / count;
+            let length = range.len() as f64;
+            values[range].iter().sum::<f64>() / length
+        })
+        .collect()
 }
 
 #[cfg(test)]

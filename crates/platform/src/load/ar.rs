@@ -99,14 +99,16 @@ impl ArConfig {
     /// the random number, and deviation · a the share of this process in the load.
     fn coefficients(&self) -> Vec<[f64; 3]> {
         let period = self.period.get();
-        let constants =
-            std::iter::successors(Some(period), |last| Some(last * TIME_CONSTANT_RATIO));
         let constants: Vec<f64> =
-            (constants.take_while(|next| *next <= self.memory.get())).collect();
+            std::iter::successors(Some(period), |last| Some(last * TIME_CONSTANT_RATIO))
+                .take_while(|next| *next <= self.memory.get())
+                .collect();
         // Ratio of a² of one time constant to that of the previous one.
         let ratio = round_portably(TIME_CONSTANT_RATIO.powf(2.0 * self.hurst - 2.0));
-        let variances = std::iter::successors(Some(1.0), |variance| Some(variance * ratio));
-        let variances: Vec<f64> = variances.take(constants.len()).collect();
+        let variances: Vec<f64> =
+            std::iter::successors(Some(1.0), |variance| Some(variance * ratio))
+                .take(constants.len())
+                .collect();
         let sum: f64 = variances.iter().sum();
         let part = |(constant, variance): (&f64, &f64)| {
             let phi = constant / (constant + period);
@@ -121,7 +123,8 @@ impl Load for ArConfig {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
         let Self { mean, most, .. } = *self;
         let coefficients = self.coefficients();
-        let mut states: Vec<f64> = (coefficients.iter())
+        let mut states: Vec<f64> = coefficients
+            .iter()
             .map(|_| draw_shock(&mut random))
             .collect();
         periodic_steps(self.period, move |_| {

@@ -115,15 +115,15 @@ impl Loads {
             Some(LoadKey::One(one)) => (std::slice::from_ref(one), false),
             Some(LoadKey::Several(several)) => (&several[..], true),
         };
-        let (mut specs, mut problems) = (Vec::new(), Vec::new());
+        let mut specs = Vec::new();
+        let mut problems = Vec::new();
         for (index, keys) in all.iter().enumerate() {
             let key = if is_list {
                 format!("load[{index}]")
             } else {
                 "load".into()
             };
-            let read = read_load(table, &key, keys);
-            match read
+            match read_load(table, &key, keys)
                 .map_err(|error| error.map_problems(|problem| with_load_key_prefix(&key, problem)))
             {
                 Ok(spec) => specs.push(spec),
@@ -187,16 +187,18 @@ impl Loads {
                 notes.entry(what).or_default().insert(file, count);
             }
         }
-        let sentence = |(what, files): (&str, BTreeMap<&str, usize>)| {
-            let first = files.keys().next().copied().unwrap_or_default();
-            let place = match files.len() {
-                1 => format!("in `{first}`"),
-                several => format!("in {several} files, such as `{first}`"),
-            };
-            let count = format_count(files.values().sum::<usize>(), "value");
-            format!("values of the load {what} ({count}, {place})")
-        };
-        notes.into_iter().map(sentence).collect()
+        notes
+            .into_iter()
+            .map(|(what, files)| {
+                let first = files.keys().next().copied().unwrap_or_default();
+                let place = match files.len() {
+                    1 => format!("in `{first}`"),
+                    several => format!("in {several} files, such as `{first}`"),
+                };
+                let count = format_count(files.values().sum::<usize>(), "value");
+                format!("values of the load {what} ({count}, {place})")
+            })
+            .collect()
     }
 
     /// Returns the name of the file or kind, and the time of the first positive value, of each load for which this time is known

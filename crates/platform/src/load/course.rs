@@ -123,8 +123,7 @@ impl DrawnLoad {
 
     /// Returns a generator of the steps of the load; the generator starts at the first step.
     fn step_generator(&self) -> Box<dyn Steps> {
-        let loads = catch_panic(|| self.load.steps(self.initial_random.clone()));
-        let loads = loads.map_err(|text| {
+        let loads = catch_panic(|| self.load.steps(self.initial_random.clone())).map_err(|text| {
             let _ = self.fault.set(format!("it panics: {text}"));
         });
         Box::new(CheckedSteps {
@@ -149,8 +148,11 @@ impl DrawnLoad {
         if !self.budget.try_reserve(steps_in_block(number)) {
             return None;
         }
-        let rest = drawn.generator.get_or_insert_with(|| self.step_generator());
-        let block: StepBlock = rest.take(steps_in_block(number)).collect();
+        let block: StepBlock = drawn
+            .generator
+            .get_or_insert_with(|| self.step_generator())
+            .take(steps_in_block(number))
+            .collect();
         drawn.blocks.push(Arc::clone(&block));
         Some(block)
     }
@@ -174,13 +176,14 @@ impl Iterator for CheckedSteps {
 
     fn next(&mut self) -> Option<(f64, f64)> {
         let steps = self.steps.as_mut()?;
-        let next = catch_panic(|| steps.next()).map_err(|text| format!("it panics: {text}"));
-        let checked = next.and_then(|step| step.map(|step| self.check(step)).transpose());
-        checked.unwrap_or_else(|fault| {
-            let _ = self.fault.set(fault);
-            self.steps = None;
-            None
-        })
+        catch_panic(|| steps.next())
+            .map_err(|text| format!("it panics: {text}"))
+            .and_then(|step| step.map(|step| self.check(step)).transpose())
+            .unwrap_or_else(|fault| {
+                let _ = self.fault.set(fault);
+                self.steps = None;
+                None
+            })
     }
 }
 
@@ -232,16 +235,21 @@ impl DrawnLoadReader {
             return None;
         }
         self.steps_before_block += self.present_block.len();
-        let are_shared = self.fallback_generator.is_none();
-        let shared = are_shared
+        self.present_block = self
+            .fallback_generator
+            .is_none()
             .then(|| self.drawn_load.stored_block(self.read_block_count))
-            .flatten();
-        self.present_block = shared.unwrap_or_else(|| {
-            let (course, passed) = (&self.drawn_load, self.steps_before_block);
-            let start = || -> Box<dyn Steps> { Box::new(course.step_generator().skip(passed)) };
-            let own = self.fallback_generator.get_or_insert_with(start);
-            own.take(steps_in_block(self.read_block_count)).collect()
-        });
+            .flatten()
+            .unwrap_or_else(|| {
+                let course = &self.drawn_load;
+                let passed = self.steps_before_block;
+                self.fallback_generator
+                    .get_or_insert_with(|| -> Box<dyn Steps> {
+                        Box::new(course.step_generator().skip(passed))
+                    })
+                    .take(steps_in_block(self.read_block_count))
+                    .collect()
+            });
         self.read_block_count += 1;
         self.next_step_index = 1;
         self.present_block.first().copied()

@@ -68,7 +68,9 @@ fn parse_day(text: &str) -> Option<i64> {
         return None;
     };
     let number = |text: &str| text.parse::<u16>().ok().map(i64::from);
-    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
+    let year = number(year)?;
+    let month = number(month)?;
+    let day = number(day)?;
     let is_right = [text.len(), parts[0].len(), parts[1].len()] == [10, 4, 2]
         && (1..=12).contains(&month)
         && (days_of_date(year, month, 1)..days_of_date(year, month + 1, 1))
@@ -96,8 +98,9 @@ fn parse_clock(text: &str) -> Option<f64> {
     let whole = |text: &str, most: u32| text.parse().ok().filter(|number| *number <= most);
     let (hours, minutes): (u32, u32) = (whole(hours, u32::MAX)?, whole(minutes, 59)?);
     let seconds: f64 = seconds.parse().ok()?;
-    let is_right = (0.0..60.0).contains(&seconds);
-    is_right.then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
+    (0.0..60.0)
+        .contains(&seconds)
+        .then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
 }
 
 #[cfg(test)]

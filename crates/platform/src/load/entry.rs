@@ -68,8 +68,8 @@ pub fn load_entry<T: LoadOptions>(
 ) -> Entry {
     let read = |keys: &Value| {
         let keys = document::from_value::<T>(keys, "")?.with_dependent_defaults();
-        let resolved = serde_json::to_value(&keys);
-        let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
+        let resolved =
+            serde_json::to_value(&keys).map_err(|error| Problem::new(error.to_string()))?;
         Ok((keys.load()?, resolved))
     };
     let mut entry = Entry::new::<T>(

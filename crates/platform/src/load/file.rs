@@ -230,7 +230,10 @@ impl FileConfig {
                 single(steps)
             }
         };
-        let first = (table.steps_by_name.values()).filter_map(|steps| Some(steps.first()?.0));
+        let first = table
+            .steps_by_name
+            .values()
+            .filter_map(|steps| Some(steps.first()?.0));
         let start = match self.from.unwrap_or(if table.has_dates {
             Start::First
         } else {
@@ -246,12 +249,13 @@ impl FileConfig {
             above_most += usize::from(*load > MAX_LOAD);
         }
         let period = self.repeat.map(Seconds::get).or(period);
-        let profile = |(name, steps)| Ok((name, Profile::new(steps, period)?));
         Ok(MeasuredLoad {
             trace_path: self.file.clone(),
             file_sha256: sha256(text.as_bytes()),
-            profiles: (table.steps_by_name.into_iter())
-                .map(profile)
+            profiles: table
+                .steps_by_name
+                .into_iter()
+                .map(|(name, steps)| Ok((name, Profile::new(steps, period)?)))
                 .collect::<Result<_, Problem>>()?,
             has_random_start: self.shift,
             values: self.values_or_default().rule(),
@@ -346,7 +350,9 @@ impl LoadOptions for FileConfig {
             }
             problem
         })?;
-        let load = (self.read_load(&text)).map_err(|problem| self.file_error(problem, &text))?;
+        let load = self
+            .read_load(&text)
+            .map_err(|problem| self.file_error(problem, &text))?;
         let repeats = |profile: &Profile| profile.period().is_some();
         if self.shift && !load.profiles.values().all(repeats) {
             let message =
@@ -415,11 +421,10 @@ impl Load for MeasuredLoad {
     }
 
     fn first_positive_time(&self) -> Option<Seconds> {
-        let positive = |profile: &Profile| {
+        let times = self.profiles.values().filter_map(|profile| {
             let mut steps = profile.steps_without_repetition().iter();
             steps.find(|step| step.1 > 0.0).map(|step| step.0)
-        };
-        let times = self.profiles.values().filter_map(positive);
+        });
         Seconds::new(times.min_by(f64::total_cmp)?).filter(|_| !self.has_random_start)
     }
 
@@ -443,8 +448,10 @@ impl Load for MeasuredLoad {
         } else {
             0
         };
-        let notes = [(above, clipped), (self.gap_count, gaps)];
-        notes.into_iter().filter(|(count, _)| *count > 0).collect()
+        [(above, clipped), (self.gap_count, gaps)]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .collect()
     }
 }
 

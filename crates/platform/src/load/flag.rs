@@ -38,7 +38,8 @@ fn parse_flag(text: &str) -> Result<Value, String> {
         let Some((key, value)) = part.split_once('=') else {
             return Err(format!("`{part}` is not of the form KEY=VALUE"));
         };
-        let (key, value) = (key.trim(), value.trim());
+        let key = key.trim();
+        let value = value.trim();
         let value = if key == "on" && value.contains('+') {
             value.split('+').map(str::trim).collect()
         } else {

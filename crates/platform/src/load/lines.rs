@@ -22,8 +22,9 @@ const TIME_HEADINGS: [&str; 5] = ["time", "date", "timestamp", "datetime", "t"];
 const HOST_HEADINGS: [&str; 4] = ["host", "hostname", "node", "machine"];
 
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
-    let lines = text.lines().zip(1..);
-    lines.filter(|(line, _)| !line.trim().is_empty())
+    text.lines()
+        .zip(1..)
+        .filter(|(line, _)| !line.trim().is_empty())
 }
 
 fn is_comment(line: &str) -> bool {
@@ -82,14 +83,17 @@ pub(super) fn read_times_and_values(
     load_of: &dyn Fn(f64) -> Result<f64, Problem>,
 ) -> Result<LoadTable, Problem> {
     let mut table = LoadTable::default();
-    let (mut columns, mut comment) = (None, None);
+    let mut columns = None;
+    let mut comment = None;
     for (line, number) in numbered_lines(text) {
         if is_comment(line) {
             comment = Some((line, number));
             continue;
         }
-        let known = columns.as_ref().map(|(_, separator)| *separator);
-        let separator = known.unwrap_or_else(|| Separator::from_number_line(line));
+        let separator = columns.as_ref().map_or_else(
+            || Separator::from_number_line(line),
+            |(_, separator)| *separator,
+        );
         let row = Row::new(line, number, separator);
         if columns.is_none() {
             // `sadf -d` writes the headings as a comment.
@@ -256,8 +260,9 @@ impl Row<'_> {
             text[..end].to_owned()
         };
         let headings: Vec<String> = (0..self.fields.len()).map(heading).collect();
-        let column = |name: &&str| headings.iter().position(|heading| heading == name);
-        names.iter().find_map(column)
+        names
+            .iter()
+            .find_map(|name| headings.iter().position(|heading| heading == name))
     }
 
     fn is_single_number(&self) -> bool {

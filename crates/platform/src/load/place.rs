@@ -59,13 +59,14 @@ fn resolve_loads(spec: &LoadSpec, platform: &Platform) -> Result<Vec<LoadOfTarge
     let allowed = resolve_targets(&spec.targets, platform)?;
     let named = spec.load.loads_by_name();
     if named.is_empty() {
-        let shared = |target| (target, Arc::clone(&spec.load));
-        return Ok(allowed.into_iter().map(shared).collect());
+        return Ok(allowed
+            .into_iter()
+            .map(|target| (target, Arc::clone(&spec.load)))
+            .collect());
     }
     let mut loads = Vec::new();
     for (name, load) in named {
-        let on = On::One(name.to_owned());
-        let targets = resolve_targets(&on, platform).map_err(|problem| {
+        let targets = resolve_targets(&On::One(name.to_owned()), platform).map_err(|problem| {
             let file = spec.load.file_and_sha256().map_or("the load", |file| file.0);
             let message = format!("`{file}` has a load of `{name}`, which is no cluster, host or link of the platform");
             let hint = "remove this host from the file; or, if only one column is the load of all hosts, name it, such as `column=load`";
@@ -95,7 +96,9 @@ impl BackgroundLoad for PlacedLoad {
     }
 
     fn fault(&self) -> Option<Error> {
-        let (kind, place, fault) = (self.kind, &self.place, self.drawn.fault()?);
+        let kind = self.kind;
+        let place = &self.place;
+        let fault = self.drawn.fault()?;
         let message = format!("the load `{kind}` of `{place}` has a fault: {fault}");
         let problem = Problem::new(message).key("load");
         let hint = format!("correct the code of the load `{kind}`");
@@ -111,7 +114,8 @@ impl Loads {
     pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
         // Number of loads of a kind on a host or link: equal loads have different random streams.
         let mut before: BTreeMap<(&str, LoadTarget), u32> = BTreeMap::new();
-        let (mut problems, room) = (Vec::new(), StepBudget::default());
+        let mut problems = Vec::new();
+        let room = StepBudget::default();
         for spec in &self.load_specs {
             let parts = resolve_loads(spec, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
@@ -169,11 +173,10 @@ fn apply_load(
             (&platform.links[index].name, StreamPurpose::LinkLoad)
         }
         LoadTarget::Link(index) => {
-            let message = format!(
+            return Err(Problem::new(format!(
                 "link `{}` gives each message its whole bandwidth (it is not shared), so that it cannot have a load that varies",
                 platform.links[index].name
-            );
-            return Err(Problem::new(message)
+            ))
                 .hint("name only shared links in `on`, or use the load `constant`"));
         }
     };
@@ -196,8 +199,7 @@ fn apply_load(
 /// Multiplies the speed of a host or the bandwidth of a link by `share` for the whole run.
 fn scale_capacity(target: LoadTarget, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
-        let message = format!("the constant loads of {what} `{name}` together leave no capacity");
-        Problem::new(message)
+        Problem::new(format!("the constant loads of {what} `{name}` together leave no capacity"))
             .hint("put fewer or smaller loads on this host or link: each load leaves the share 1 - load of the capacity, and these shares multiply")
     };
     match target {

@@ -45,7 +45,8 @@ impl ParameterChecks {
         value: Seconds,
         range: &RangeInclusive<f64>,
     ) -> Self {
-        let (least, most) = (range.start(), range.end());
+        let least = range.start();
+        let most = range.end();
         let hint = format!("choose a time from {least:?} s to {most:?} s");
         self.add_problem_unless(range.contains(&value.get()), key, &value.to_string(), hint)
     }

@@ -22,8 +22,11 @@ impl Load for ScaledLoad {
     fn loads_by_name(&self) -> Vec<(&str, Arc<dyn Load>)> {
         let factor = self.factor;
         let scaled = |load| -> Arc<dyn Load> { Arc::new(Self { load, factor }) };
-        let loads = self.load.loads_by_name().into_iter();
-        loads.map(|(name, load)| (name, scaled(load))).collect()
+        self.load
+            .loads_by_name()
+            .into_iter()
+            .map(|(name, load)| (name, scaled(load)))
+            .collect()
     }
 
     fn constant_value(&self) -> Option<f64> {

@@ -58,12 +58,10 @@ impl LoadOptions for WalkConfig {
             .check_load("most", self.most)
             .into_result()?;
         if self.least >= self.most {
-            let message = format!(
+            return Err(Problem::new(format!(
                 "the upper bound `most` is {}, which is not greater than the lower bound `least`, {}",
                 self.most, self.least
-            );
-            let problem = Problem::new(message).key("most");
-            return Err(problem
+            )).key("most")
                 .hint("choose `most` greater than `least`, or use the load `constant`")
                 .into());
         }

@@ -29,7 +29,7 @@ pub(super) fn read_mapping_file(
     let text = read_text(path)?;
     parse_mapping(&text, platform, processes).map_err(|problems| {
         let kind = FileKind::ProcessMapping;
-        table_error(problems, &text, path, (kind, "a table of processes and their hosts"))
+        table_error(problems, &text, path, kind, "a table of processes and their hosts")
             .with_default_hint(
                 "begin the file with the line `process,host`, and write in each further line a process and its host: `p1,epyc-0`",
             )
@@ -44,7 +44,10 @@ fn parse_mapping(
     platform: &Platform,
     processes: usize,
 ) -> Result<Vec<HostId>, Vec<Problem>> {
-    let hosts: BTreeMap<&str, HostId> = (platform.hosts.iter().enumerate())
+    let hosts: BTreeMap<&str, HostId> = platform
+        .hosts
+        .iter()
+        .enumerate()
         .map(|(index, host)| (&*host.name, HostId::from_index(index)))
         .collect();
     let mut places: Places = vec![None; processes];
@@ -58,8 +61,9 @@ fn parse_mapping(
             problems.push(row.problem_at_field(0, message));
             continue;
         };
-        let process = find_unassigned_process(&places, &row, process);
-        let process = process.map_err(|problem| problems.push(problem)).ok();
+        let process = find_unassigned_process(&places, &row, process)
+            .map_err(|problem| problems.push(problem))
+            .ok();
         let Some(&host) = hosts.get(host.as_str()) else {
             problems.push(unknown_host_error(platform, &row, host));
             continue;
@@ -92,9 +96,11 @@ fn parse_mapping(
 fn find_unassigned_process(places: &Places, row: &Row<'_>, text: &str) -> Result<usize, Problem> {
     let count = places.len();
     // Programs write 1 as `1.0` in tables of numbers with gaps.
-    let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
-    let process = whole.parse::<ProcessId>();
-    let index = process
+    let index = text
+        .trim_end_matches('0')
+        .strip_suffix('.')
+        .unwrap_or(text)
+        .parse::<ProcessId>()
         .map_err(|error| row.problem_at_field(0, error.to_string()))?
         .index();
     match places.get(index) {
@@ -105,19 +111,19 @@ fn find_unassigned_process(places: &Places, row: &Row<'_>, text: &str) -> Result
                 .problem_at_field(0, message)
                 .hint("remove one of the two lines"))
         }
-        None => {
-            let message = format!("the application has no process `{text}`");
-            Err(row.problem_at_field(0, message).hint(format!(
+        None => Err(row
+            .problem_at_field(0, format!("the application has no process `{text}`"))
+            .hint(format!(
                 "write a process from p1 to p{count}: the application has {}",
                 format_count(count, "process")
-            )))
-        }
+            ))),
     }
 }
 
 fn unknown_host_error(platform: &Platform, row: &Row<'_>, name: &str) -> Problem {
-    let problem =
-        (row.problem_at_field(1, format!("unknown host `{name}`"))).with_unknown_name("host", name);
+    let problem = row
+        .problem_at_field(1, format!("unknown host `{name}`"))
+        .with_unknown_name("host", name);
     let name_of = |host: u32| &*platform.hosts[host as usize].name;
     match platform.cluster_named(name) {
         Some(cluster) => {

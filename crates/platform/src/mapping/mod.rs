@@ -115,10 +115,11 @@ impl MappingRule {
         match self {
             Self::Contiguous => ids.cycle().take(processes).collect(),
             Self::RoundRobin => place_round_robin(platform, hosts, processes),
-            Self::ByCore => {
-                let cores = |id| std::iter::repeat_n(id, host(id).cores as usize);
-                ids.flat_map(cores).cycle().take(processes).collect()
-            }
+            Self::ByCore => ids
+                .flat_map(|id| std::iter::repeat_n(id, host(id).cores as usize))
+                .cycle()
+                .take(processes)
+                .collect(),
             Self::BySpeed => {
                 let free = FreeHosts::new(platform);
                 let speed = |id: HostId| free.speed(id, f64::from(host(id).cores));
@@ -126,8 +127,7 @@ impl MappingRule {
                 // The unit is a power of two, so that nothing is rounded; sums in this unit stay finite.
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
-                let shares = proportional_shares(ids.map(power), processes);
-                repeat_hosts(hosts, &shares)
+                repeat_hosts(hosts, &proportional_shares(ids.map(power), processes))
             }
             Self::FastFirst => {
                 let free = FreeHosts::new(platform);
@@ -244,8 +244,10 @@ impl<'p> FreeHosts<'p> {
         };
         let busy = |host: &Host| {
             let mut steps = host.busy_cores_over_time().into_iter().flatten();
-            let first = steps.next().filter(|(time, _)| *time <= 0.0);
-            first.map_or(host.busy_cores, |(_, busy)| busy)
+            steps
+                .next()
+                .filter(|(time, _)| *time <= 0.0)
+                .map_or(host.busy_cores, |(_, busy)| busy)
         };
         let mut speeds: Vec<f64> = hosts.clone().map(lasting).collect();
         if speeds.iter().all(|speed| *speed <= 0.0) {
@@ -279,7 +281,8 @@ fn move_to_free_memory(
         return places;
     }
     let free = FreeHosts::new(platform);
-    let (mut used, mut counts) = (vec![Bytes::default(); all.len()], vec![0_u32; all.len()]);
+    let mut used = vec![Bytes::default(); all.len()];
+    let mut counts = vec![0_u32; all.len()];
     let mut waiting: Vec<usize> = (0..places.len()).collect();
     waiting.sort_by(|a, b| memory[*b].get().total_cmp(&memory[*a].get()));
     for may_move in [false, true] {
@@ -295,8 +298,11 @@ fn move_to_free_memory(
                     return true;
                 }
                 // Of equally fast hosts, the last in this order is taken.
-                let with_room = hosts.iter().rev().filter(|host| has_room(host));
-                let fastest = with_room.max_by(|a, b| speed(a).total_cmp(&speed(b)));
+                let fastest = hosts
+                    .iter()
+                    .rev()
+                    .filter(|host| has_room(host))
+                    .max_by(|a, b| speed(a).total_cmp(&speed(b)));
                 places[process] = *fastest.unwrap_or(&places[process]);
             }
             let host = places[process];
@@ -309,8 +315,9 @@ fn move_to_free_memory(
 }
 
 fn repeat_hosts(hosts: &[HostId], counts: &[usize]) -> Vec<HostId> {
-    let placed = hosts.iter().zip(counts);
-    placed
+    hosts
+        .iter()
+        .zip(counts)
         .flat_map(|(host, count)| std::iter::repeat_n(*host, *count))
         .collect()
 }
@@ -379,12 +386,11 @@ fn hosts_of_explicit_mapping(
     if hosts.len() == processes {
         return Ok(hosts);
     }
-    let problem = Problem::new(format!(
+    Err(Problem::new(format!(
         "the mapping lists {}, but the application has {}",
         format_count(hosts.len(), "host"),
         format_count(processes, "process")
-    ));
-    Err(problem
+    ))
         .hint("list one host for each process (a host may be repeated), or write `by-core:` before the list to fill the cores of these hosts in turn")
         .into())
 }
@@ -397,7 +403,10 @@ fn unknown_mapping_error(platform: &Platform, name: &str) -> Problem {
 }
 
 fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
-    let names: BTreeMap<&str, u32> = (platform.hosts.iter().zip(0..))
+    let names: BTreeMap<&str, u32> = platform
+        .hosts
+        .iter()
+        .zip(0..)
         .map(|(host, id)| (host.name.as_str(), id))
         .collect();
     let mut ranges = Vec::with_capacity(entries.len());
@@ -428,7 +437,10 @@ fn host_range_of_entry(
             .with_unknown_name("host", name)
             .with_known_names(
                 "clusters and hosts",
-                (platform.clusters.iter().map(|cluster| &*cluster.name))
+                platform
+                    .clusters
+                    .iter()
+                    .map(|cluster| &*cluster.name)
                     .chain(platform.hosts.iter().map(|host| &*host.name)),
             )
     };

@@ -49,20 +49,22 @@ pub(super) struct NumberedHosts<'a> {
 
 impl NumberedHosts<'_> {
     pub(super) fn host_count(&self) -> u64 {
-        (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
+        self.ranges.iter().fold(0_u64, |sum, &(from, to)| {
             sum.saturating_add((to - from).saturating_add(1))
         })
     }
 
     pub(super) fn host_numbers(&self) -> impl Iterator<Item = u64> + use<> {
-        let ranges = self.ranges.clone();
-        ranges.into_iter().flat_map(|(from, to)| from..=to)
+        self.ranges
+            .clone()
+            .into_iter()
+            .flat_map(|(from, to)| from..=to)
     }
 
     pub(super) fn router_name(&self, node: Node<'_>) -> String {
         let id = node.attribute("id").unwrap_or("");
-        let written = node.attribute("router_id").map(str::trim);
-        written
+        node.attribute("router_id")
+            .map(str::trim)
             .filter(|name| !name.is_empty())
             .map_or_else(|| self.around.join(&format!("{id}_router")), str::to_owned)
     }
@@ -112,7 +114,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let backbone = self.read_optional_link(node, ["bb_bw", "bb_lat"]);
         let sharing = self.read_is_shared_and_duplex(node, "bb_sharing_policy", "SHARED");
         let topology = non_empty_attribute(node, "topology");
-        let (hosts, links) = (hosts?, links?);
+        let hosts = hosts?;
+        let links = links?;
         if topology.is_some_and(|name| name != "FLAT") {
             return self.add_topology(node, place, &hosts, &links);
         }
@@ -180,8 +183,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let prefix = self.reader.required_attribute(node, "prefix");
         let suffix = self.reader.required_attribute(node, "suffix");
         let radical = self.reader.required_attribute(node, "radical")?;
-        let report = |message| self.reader.report(node, "radical", message, "");
-        let ranges = parse_radical_ranges(radical).map_err(report).ok()?;
+        let ranges = parse_radical_ranges(radical)
+            .map_err(|message| self.reader.report(node, "radical", message, ""))
+            .ok()?;
         let hosts = NumberedHosts {
             around: [prefix?, suffix?],
             ranges,
@@ -212,7 +216,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let bandwidth = self.reader.read_bandwidth(node, "bw");
         let latency = self.reader.read_latency(node, "lat");
         let loopback = self.read_optional_link(node, ["loopback_bw", "loopback_lat"]);
-        let limiter = (non_empty_attribute(node, "limiter_link"))
+        let limiter = non_empty_attribute(node, "limiter_link")
             .and_then(|_| self.reader.read_bandwidth(node, "limiter_link"));
         // SimGrid shares the private links of a FATPIPE cluster.
         let (_, is_duplex) = sharing?;
@@ -268,11 +272,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let hosts = self.read_hosts(node);
         let bandwidth = self.reader.read_bandwidth(node, "bw");
         let latency = self.reader.read_latency(node, "lat");
-        let (hosts, bandwidth, latency) = (hosts?, bandwidth?, latency?);
+        let hosts = hosts?;
         let links = HostLinks {
             access_link: Link {
                 is_duplex: true,
-                ..Link::shared(bandwidth, latency)
+                ..Link::shared(bandwidth?, latency?)
             },
             loopback: None,
             limiter: None,
@@ -344,11 +348,10 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     pub(super) fn set_backbone_of_members(&mut self, part: &UnroutedZone<'a>) {
         if let Routing::Star(star) = &mut self.zones.zone_mut(part.zone).routing {
             star.resize(part.member_count as usize);
-            let linked = star
-                .members
+            star.members
                 .iter_mut()
-                .filter(|member| member.up_and_down.is_some());
-            linked.for_each(|member| member.backbone = part.backbone);
+                .filter(|member| member.up_and_down.is_some())
+                .for_each(|member| member.backbone = part.backbone);
         }
     }
 
@@ -374,7 +377,10 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let coordinates = self.read_coordinates(node);
         let speed_profile = self.read_profiles_of_host(node, name);
         let [up, down] = bandwidths;
-        let (speed, up, down, coordinates) = (speed?, up?, down?, coordinates?);
+        let speed = speed?;
+        let up = up?;
+        let down = down?;
+        let coordinates = coordinates?;
         let host = Host {
             name: name.to_owned(),
             cluster: ClusterId::default(),
@@ -406,12 +412,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         name: &'a str,
     ) -> Option<Profile> {
         let names = ["speed_file", "availability_file"];
-        let file = self.reader.attribute_with_either_name(node, names);
-        let attribute = file.map_or(names[0], |(attribute, _)| attribute);
-        let quantity = TracedQuantity::Speed;
+        let attribute = self
+            .reader
+            .attribute_with_either_name(node, names)
+            .map_or(names[0], |(attribute, _)| attribute);
         let speed = self
             .reader
-            .profile_of_element(node, name, attribute, quantity);
+            .profile_of_element(node, name, attribute, TracedQuantity::Speed);
         self.read_state_profile(node, name, TracedQuantity::HostState);
         speed
     }
@@ -436,11 +443,13 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// is not valid.
     fn read_coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
         let text = self.reader.required_attribute(node, "coordinates")?;
-        let numbers = text.split_whitespace().map(|number| {
-            let number = number.parse().ok();
-            number.filter(|number: &f64| number.is_finite())
-        });
-        let numbers: Option<Vec<f64>> = numbers.collect();
+        let numbers: Option<Vec<f64>> = text
+            .split_whitespace()
+            .map(|number| {
+                let number = number.parse().ok();
+                number.filter(|number: &f64| number.is_finite())
+            })
+            .collect();
         let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
         if coordinates.is_none() {
             self.reader.report(

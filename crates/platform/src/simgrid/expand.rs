@@ -112,8 +112,9 @@ impl Expander {
         let text = document.input_text();
         let at = |node: Node<'_, '_>, problem: Problem| {
             let place = document.text_pos_at(node.range().start);
-            let problem = problem.source(source);
-            problem.at_line_column(place.row as usize, place.col as usize)
+            problem
+                .source(source)
+                .at_line_column(place.row as usize, place.col as usize)
         };
         self.replacement_rounds += 1;
         if found.is_empty() {
@@ -122,19 +123,20 @@ impl Expander {
         if self.replacement_rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
                 "files are included in each other in more than {MAX_ROUNDS} levels"
-            ));
-            let problem = problem
+            ))
                 .hint("remove the `<include>` by which a file includes itself, directly or through other files");
             return Err(at(found[0], problem));
         }
-        let (mut new, mut done) = (String::new(), 0);
+        let mut new = String::new();
+        let mut done = 0;
         for node in found {
             let range = node.range();
-            let with = self.replacement_of_element(source, text, node);
-            let with = with.map_err(|problem| match problem.location.source {
-                Some(_) => problem, // in an included file
-                None => at(node, problem),
-            })?;
+            let with = self
+                .replacement_of_element(source, text, node)
+                .map_err(|problem| match problem.location.source {
+                    Some(_) => problem, // in an included file
+                    None => at(node, problem),
+                })?;
             new.push_str(&text[done..range.start]);
             self.record_inserted_file(&new);
             new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
@@ -183,7 +185,8 @@ impl Expander {
         match name {
             "include" => self.include_file(source, given("file")?),
             "set" => {
-                let (id, radical) = (given("id")?, given("radical")?);
+                let id = given("id")?;
+                let radical = given("radical")?;
                 let around = ["prefix", "suffix"].map(|name| node.attribute(name).unwrap_or(""));
                 let ranges = parse_radical_ranges(radical).map_err(Problem::new)?;
                 let size = |(from, to): &(u64, u64)| to - from;
@@ -193,32 +196,33 @@ impl Expander {
                     ))
                     .hint("reduce the range of numbers in `radical`"));
                 }
-                let numbers = ranges.into_iter().flat_map(|(from, to)| from..=to);
-                let names = numbers.map(|number| format!("{}{number}{}", around[0], around[1]));
+                let names = ranges
+                    .into_iter()
+                    .flat_map(|(from, to)| from..=to)
+                    .map(|number| format!("{}{number}{}", around[0], around[1]));
                 self.set_names.insert(id.to_owned(), names.collect());
                 Ok(String::new())
             }
             _ => {
                 let id = given("set_id")?;
                 let Some(names) = self.set_names.get(id) else {
-                    let problem =
-                        Problem::new(format!("unknown set `{id}`")).with_unknown_name("set", id);
-                    return Err(
-                        problem.with_known_names("sets", self.set_names.keys().map(String::as_str))
-                    );
+                    return Err(Problem::new(format!("unknown set `{id}`"))
+                        .with_unknown_name("set", id)
+                        .with_known_names("sets", self.set_names.keys().map(String::as_str)));
                 };
-                let inside = node.first_child().zip(node.last_child());
-                let body = inside.map_or("", |(first, last)| {
-                    &text[first.range().start..last.range().end]
-                });
+                let body = node
+                    .first_child()
+                    .zip(node.last_child())
+                    .map_or("", |(first, last)| {
+                        &text[first.range().start..last.range().end]
+                    });
                 if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
                     return Err(Problem::new(
                         "the text of this `<foreach>` is longer than 268 MB after it is repeated for each name of the set",
                     )
                     .hint("reduce the number of hosts in the set"));
                 }
-                let each = names.iter().map(|name| body.replace("$1", name));
-                Ok(each.collect())
+                Ok(names.iter().map(|name| body.replace("$1", name)).collect())
             }
         }
     }
@@ -295,8 +299,7 @@ fn collect_replaceable_elements<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a,
         if ELEMENTS.contains(&node.tag_name().name()) {
             found.push(node);
         } else {
-            let children = node.children().filter(Node::is_element);
-            next.extend(children.rev());
+            next.extend(node.children().filter(Node::is_element).rev());
         }
     }
 }

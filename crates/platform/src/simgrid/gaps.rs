@@ -29,8 +29,9 @@ impl ZoneTreeBuilder<'_, '_, '_> {
             let index = |host: &HostOrRouterId| self.member_index_in_zone(*host) as usize;
             let (kind, gap) = match &self.zones.zone(zone).routing {
                 Routing::Written(routes) if routes.search == Search::Full => {
-                    let gateways = gateways.get(&zone);
-                    let gap = gateways.and_then(|all| self.first_missing_route(routes, hosts, all));
+                    let gap = gateways
+                        .get(&zone)
+                        .and_then(|all| self.first_missing_route(routes, hosts, all));
                     (0, gap)
                 }
                 Routing::Star(star) => {
@@ -97,8 +98,10 @@ impl ZoneTreeBuilder<'_, '_, '_> {
             let [a, b] = ends.map(|point| self.member_index_in_zone(point));
             a != b && routes.table.find_route(a, b).is_none()
         };
-        let at_hosts = (gateways.keys()).flat_map(|&gateway| {
-            (hosts.iter()).flat_map(move |&host| [[host, gateway], [gateway, host]])
+        let at_hosts = gateways.keys().flat_map(|&gateway| {
+            hosts
+                .iter()
+                .flat_map(move |&host| [[host, gateway], [gateway, host]])
         });
         let passed = || gateways.iter().filter(|gateway| *gateway.1);
         let between = passed().flat_map(|(&a, _)| passed().map(move |(&b, _)| [a, b]));
@@ -114,17 +117,17 @@ impl ZoneTreeBuilder<'_, '_, '_> {
     /// messages between other zones may enter or leave at this host or router.
     fn gateways_of_zones(&self) -> BTreeMap<ZoneId, BTreeMap<HostOrRouterId, bool>> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<HostOrRouterId, bool>> = BTreeMap::new();
-        let zones = self.zones.iter().enumerate();
-        for (id, zone) in zones {
+        for (id, zone) in self.zones.iter().enumerate() {
             let routes = self.zones.written_routes(to_u32(id));
             let is_passed = routes.is_none_or(|routes| routes.search != Search::Full);
-            let written = routes.into_iter().flat_map(|routes| routes.table.routes());
-            let written = written.map(|(_, _, edge)| edge.gateways);
+            let written = routes
+                .into_iter()
+                .flat_map(|routes| routes.table.routes())
+                .map(|(_, _, edge)| edge.gateways);
             let bypasses = zone.bypass_routes.values().map(|bypass| bypass.gateways);
             for gateway in written.chain(bypasses).flatten() {
                 if gateway != OWN_GATEWAY {
-                    let zone = self.zones.zone_of(gateway);
-                    let known = gateways.entry(zone).or_default();
+                    let known = gateways.entry(self.zones.zone_of(gateway)).or_default();
                     *known.entry(gateway).or_default() |= is_passed;
                 }
             }
@@ -135,7 +138,9 @@ impl ZoneTreeBuilder<'_, '_, '_> {
     fn host_or_router_name(&self, point: HostOrRouterId) -> &str {
         let is_it =
             |(_, member): &(&String, &ZoneMember)| **member == ZoneMember::HostOrRouter(point);
-        let found = self.members_by_name.iter().find(is_it);
-        found.map_or("", |(name, _)| name)
+        self.members_by_name
+            .iter()
+            .find(is_it)
+            .map_or("", |(name, _)| name)
     }
 }

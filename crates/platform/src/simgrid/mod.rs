@@ -98,8 +98,11 @@ pub(super) fn from_simgrid_translation(
             if is_here(&problem)
                 && let Some((line, column)) = &mut problem.location.line_column
             {
-                let written = text.split('\n').nth(line.saturating_sub(1));
-                let end = written.map_or(0, |line| line.chars().count()) + 1;
+                let end = text
+                    .split('\n')
+                    .nth(line.saturating_sub(1))
+                    .map_or(0, |line| line.chars().count())
+                    + 1;
                 *column = (*column).min(end);
             }
             problem
@@ -165,11 +168,10 @@ fn read_platform_element<'a>(
     limits: Limits,
 ) -> Option<Platform> {
     if !root.has_tag_name("platform") {
-        let message = format!(
+        reader.report(root, "", format!(
             "the file is not a SimGrid platform: its outermost element is `<{}>` instead of `<platform>`",
             root.tag_name().name()
-        );
-        reader.report(root, "", message, "");
+        ), "");
         return None;
     }
     reader.check_attribute_names(root, &["version"]);
@@ -194,9 +196,9 @@ fn read_version<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>) -> Option<Versi
         "3" | "3.0" => Some(Version::Three),
         "4" | "4.0" | "4.1" => Some(Version::Four),
         other => {
-            let problem =
-                (reader.problem_at(root, "version", format!("unknown version `{other}`")))
-                    .with_unknown_name("version", other);
+            let problem = reader
+                .problem_at(root, "version", format!("unknown version `{other}`"))
+                .with_unknown_name("version", other);
             reader.record_problem_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
             None
         }

@@ -158,8 +158,7 @@ impl<'a> Modern<'a, '_> {
             return;
         }
         let mut quantities = QUANTITY_ATTRIBUTES.iter();
-        let quantity = quantities.find(|(_, names)| names.contains(&name));
-        let written = match (name, quantity) {
+        let written = match (name, quantities.find(|(_, names)| names.contains(&name))) {
             (_, Some((units, _))) => add_missing_units(value, units),
             ("routing", _) => canonical_routing_name(value).to_owned(),
             ("symmetrical", _) => value.to_ascii_uppercase(),
@@ -172,10 +171,8 @@ impl<'a> Modern<'a, '_> {
                 _ => value.to_owned(),
             },
         };
-        let (name, written) = (
-            version_4_name(&RENAMED_ATTRIBUTES, name),
-            escape_xml_attribute(&written),
-        );
+        let name = version_4_name(&RENAMED_ATTRIBUTES, name);
+        let written = escape_xml_attribute(&written);
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
@@ -206,7 +203,8 @@ impl<'a> Modern<'a, '_> {
         };
         if let Some(events) = self.reader.version_4_events_of_trace(id) {
             let period = events.period().unwrap_or(0.0);
-            let (indent, id) = (" ".repeat(depth), escape_xml_attribute(id));
+            let indent = " ".repeat(depth);
+            let id = escape_xml_attribute(id);
             let _ = write!(
                 self.xml,
                 "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
@@ -217,8 +215,9 @@ impl<'a> Modern<'a, '_> {
 
     fn write_config(&mut self, node: Node<'a>) {
         let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
-        let props = node.children().filter(Node::is_element);
-        let kept: Vec<String> = props
+        let kept: Vec<String> = node
+            .children()
+            .filter(Node::is_element)
             .filter(|&prop| {
                 let meaning = config::meaning_of_setting(of(prop, "id"), of(prop, "value"));
                 matches!(meaning, SettingMeaning::NetworkSetting(..))
@@ -243,8 +242,10 @@ fn is_route_to_itself(node: Node<'_>) -> bool {
 /// Returns the name of an element or attribute in version 4, according to the pairs `names` of old and new names; `name` itself
 /// if it did not change.
 fn version_4_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
-    let known = names.iter().find(|(old, _)| *old == name);
-    known.map_or(name, |(_, new)| new)
+    names
+        .iter()
+        .find(|(old, _)| *old == name)
+        .map_or(name, |(_, new)| new)
 }
 
 /// Returns the rank by which an element is sorted within its zone, since the parser of `SimGrid` 4 requires hosts and inner zones
@@ -262,10 +263,11 @@ fn element_rank_in_zone(name: &str) -> usize {
 
 /// Returns the name of a routing with the capital letters that SimGrid requires.
 fn canonical_routing_name(value: &str) -> &str {
-    let known = ROUTINGS
+    ROUTINGS
         .iter()
-        .find(|known| known.eq_ignore_ascii_case(value));
-    known.copied().unwrap_or(value)
+        .find(|known| known.eq_ignore_ascii_case(value))
+        .copied()
+        .unwrap_or(value)
 }
 
 fn add_missing_units(value: &str, units: &Units) -> String {

@@ -48,11 +48,12 @@ pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, 
         Ok(text) => text,
         Err(problem) => return (Err(problem), String::new()),
     };
-    let events = ProfileEvents::parse(&text, None).map(|events| ProfileEvents {
-        file: Some(path.to_owned()),
-        ..events
-    });
-    let events = events.map_err(|problem| problem.source(path));
+    let events = ProfileEvents::parse(&text, None)
+        .map(|events| ProfileEvents {
+            file: Some(path.to_owned()),
+            ..events
+        })
+        .map_err(|problem| problem.source(path));
     (events, sha256(text.as_bytes()))
 }
 
@@ -62,8 +63,9 @@ pub(super) fn read_profile_file(path: &str) -> (Result<ProfileEvents, Problem>, 
 /// A line is not an event of a profile; the error contains the number of the line.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     let events = ProfileEvents::parse(text, None);
-    let profile = events.and_then(|events| events.to_profile());
-    profile.map_err(|problem| problem.source(path))
+    events
+        .and_then(|events| events.to_profile())
+        .map_err(|problem| problem.source(path))
 }
 
 /// Returns the text of a profile, in SimGrid's format.
@@ -98,7 +100,8 @@ impl ProfileEvents {
     /// A line is not an event; the problem has the number of the line.
     pub(super) fn parse(text: &str, mut period: Option<f64>) -> Result<Self, Problem> {
         let mut pause = None;
-        let (mut steps, mut line_numbers) = (Vec::<(f64, f64)>::new(), Vec::new());
+        let mut steps = Vec::<(f64, f64)>::new();
+        let mut line_numbers = Vec::new();
         let text = text.replace("\r\n", "\n");
         for (line, number) in text.split(['\n', '\r']).map(str::trim).zip(1..) {
             if line.is_empty() || line.starts_with(['#', '%']) {
@@ -154,11 +157,11 @@ impl ProfileEvents {
     pub(super) fn to_profile(&self) -> Result<Profile, Problem> {
         Profile::new(self.steps.clone(), self.repeat_period).map_err(|problem| {
             let is_wrong = |at: &usize| {
-                let pair = self.steps[at.saturating_sub(1)..=*at].to_vec();
-                Profile::new(pair, None).is_err()
+                Profile::new(self.steps[at.saturating_sub(1)..=*at].to_vec(), None).is_err()
             };
-            let wrong = (0..self.steps.len()).find(is_wrong);
-            let line = wrong.map_or(1, |at| self.line_numbers[at]);
+            let line = (0..self.steps.len())
+                .find(is_wrong)
+                .map_or(1, |at| self.line_numbers[at]);
             let problem = problem_at_line(line, problem.message);
             match &self.file {
                 Some(file) => problem.source(file),
@@ -186,8 +189,10 @@ impl ProfileEvents {
     /// Returns the time \[s\] of the first event that switches a host or link off (a value of 0 or less); `None` if no event
     /// switches it off.
     pub(super) fn first_failure_time(&self) -> Option<f64> {
-        let off = self.steps.iter().find(|step| step.1 <= 0.0);
-        off.map(|step| step.0.max(0.0))
+        self.steps
+            .iter()
+            .find(|step| step.1 <= 0.0)
+            .map(|step| step.0.max(0.0))
     }
 }
 

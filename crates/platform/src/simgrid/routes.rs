@@ -121,7 +121,10 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         zone: ZoneId,
     ) -> Option<(ZoneMember, u32)> {
         let member = self.find_member(node, attribute)?;
-        let place = (self.zones.position_of(member)).filter(|place| place.zone == zone);
+        let place = self
+            .zones
+            .position_of(member)
+            .filter(|place| place.zone == zone);
         if place.is_none() {
             let name = node.attribute(attribute).unwrap_or("");
             let of = &self.zones.zone(zone).name;
@@ -188,8 +191,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         [from, to]: [ZoneMember; 2],
     ) -> Option<[HostOrRouterId; 2]> {
         let out = self.read_gateway(node, "gw_src", from);
-        let into = self.read_gateway(node, "gw_dst", to);
-        Some([out?, into?])
+        Some([out?, self.read_gateway(node, "gw_dst", to)?])
     }
 
     fn read_bypass_route(&mut self, node: Node<'a>, zone: ZoneId) -> Option<()> {
@@ -197,7 +199,8 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         let ends = ["src", "dst"].map(|attribute| self.find_member(node, attribute));
         let steps = self.read_links(node);
         let [from, to] = ends;
-        let (from, to) = (from?, to?);
+        let from = from?;
+        let to = to?;
         let bypass = Bypass {
             links: steps.iter().map(|step| step.0).collect(),
             gateways: self.read_gateways(node, [from, to])?,
@@ -254,8 +257,11 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     }
 
     fn read_links(&mut self, node: Node<'a>) -> Vec<RouteStep> {
-        let children = self.reader.child_elements(node).into_iter();
-        children.filter_map(|child| self.read_link(child)).collect()
+        self.reader
+            .child_elements(node)
+            .into_iter()
+            .filter_map(|child| self.read_link(child))
+            .collect()
     }
 
     fn read_link(&mut self, node: Node<'a>) -> Option<RouteStep> {

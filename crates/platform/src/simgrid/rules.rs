@@ -33,7 +33,8 @@ pub(super) fn replace_routing_rules(
         return Ok(None);
     }
     let text = root.document().input_text();
-    let (mut new, mut done) = (String::new(), 0);
+    let mut new = String::new();
+    let mut done = 0;
     let mut pairs = BTreeSet::new();
     for node in root.descendants().filter(Node::is_element) {
         if let Some(value) = position_of_rule_based_routing(node) {
@@ -46,20 +47,19 @@ pub(super) fn replace_routing_rules(
         if let Some(zone) = zone.filter(|_| endpoint_element_names(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);
-            let routes =
-                RoutingRule::new(node).and_then(|rule| rule.write_routes(zone, &mut pairs));
-            let routes = routes.map_err(|problem| at(node, problem))?;
+            let routes = RoutingRule::new(node)
+                .and_then(|rule| rule.write_routes(zone, &mut pairs))
+                .map_err(|problem| at(node, problem))?;
             new.extend(routes.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
         }
         if new.len() > MAX_TEXT_LENGTH {
-            let problem = Problem::new(
-                "the routes that the patterns in `src` and `dst` describe are longer than 268 MB of text",
-            );
             return Err(at(
                 node,
-                problem.hint("describe the hosts by `<cluster>` elements, which need fewer routes"),
+                Problem::new(
+                "the routes that the patterns in `src` and `dst` describe are longer than 268 MB of text",
+            ).hint("describe the hosts by `<cluster>` elements, which need fewer routes"),
             ));
         }
     }
@@ -100,10 +100,9 @@ impl<'a> RoutingRule<'a, '_> {
                 )
             })
         };
-        let patterns = [pattern("src")?, pattern("dst")?];
         Ok(RoutingRule {
             node,
-            origin_and_destination_patterns: patterns,
+            origin_and_destination_patterns: [pattern("src")?, pattern("dst")?],
         })
     }
 
@@ -115,8 +114,9 @@ impl<'a> RoutingRule<'a, '_> {
         let kinds = endpoint_element_names(self.node).unwrap_or(&[]);
         let members = || {
             let is_member = |child: &Node<'_, '_>| kinds.contains(&child.tag_name().name());
-            let members = zone.children().filter(is_member);
-            members.filter_map(|child| Some((child.id(), child.attribute("id")?)))
+            zone.children()
+                .filter(is_member)
+                .filter_map(|child| Some((child.id(), child.attribute("id")?)))
         };
         let matching = |pattern: &Regex| -> Vec<_> {
             members()
@@ -132,8 +132,7 @@ impl<'a> RoutingRule<'a, '_> {
                     && routes.len() <= MAX_TEXT_LENGTH
                     && pairs.insert([a, b].map(|id| id.get_usize()))
                 {
-                    let route = self.write_route([source, target], [src, dst])?;
-                    routes.push_str(&route);
+                    routes.push_str(&self.write_route([source, target], [src, dst])?);
                 }
             }
         }
@@ -181,18 +180,17 @@ fn insert_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Probl
             .iter()
             .position(|side| rest.starts_with(side));
         let (Ok(number), Some(side)) = (number.parse::<usize>(), side) else {
-            let problem = Problem::new(format!(
+            return Err(Problem::new(format!(
                 "`${part}` in `{text}` does not name a group of the pattern in `src` or `dst`"
-            ));
-            return Err(problem
-                .hint("write `$1src` for the first group of `src`, `$1dst` for that of `dst`"));
+            ))
+            .hint("write `$1src` for the first group of `src`, `$1dst` for that of `dst`"));
         };
         if number >= groups[side].len() {
-            let (name, count) = (["src", "dst"][side], groups[side].len() - 1);
-            let problem = Problem::new(format!(
+            let name = ["src", "dst"][side];
+            let count = groups[side].len() - 1;
+            return Err(Problem::new(format!(
                 "`${number}{name}` in `{text}` names a group that does not exist: number of groups in the pattern of `{name}`: {count}"
-            ));
-            return Err(problem.hint("put each group of the pattern in parentheses: `^AS_(.*)$`"));
+            )).hint("put each group of the pattern in parentheses: `^AS_(.*)$`"));
         }
         new.push_str(groups[side].get(number).map_or("", |group| group.as_str()));
         new.push_str(&rest[3..]);

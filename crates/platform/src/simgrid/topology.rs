@@ -101,18 +101,23 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 return None;
             }
         };
-        let report = |message| self.reader.report(node, SIZES, message, hint);
-        shape.map_err(report).ok()
+        shape
+            .map_err(|message| self.reader.report(node, SIZES, message, hint))
+            .ok()
     }
 }
 
 /// Parses a list of numbers of at least 1, separated by commas.
 fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
-    let number = |word: &str| {
-        let number = word.trim().parse().ok().filter(|&number| number > 0);
-        number.ok_or_else(|| format!("`{}` is not a number of at least 1", word.trim()))
-    };
-    text.split(',').map(number).collect()
+    text.split(',')
+        .map(|word| {
+            word.trim()
+                .parse()
+                .ok()
+                .filter(|&number| number > 0)
+                .ok_or_else(|| format!("`{}` is not a number of at least 1", word.trim()))
+        })
+        .collect()
 }
 
 fn split_at_semicolons(text: &str) -> Result<[&str; 4], String> {
@@ -192,8 +197,10 @@ fn add_fabric_links(all: &mut Vec<Link>, id: &str, fabric: &Fabric, links: &Host
     for host in 0..fabric.links.hosts {
         add(all, &links.loopback, format!("link_{host}_loopback"));
         add(all, &links.limiter, format!("link_{host}_limiter"));
-        let own = cables.by_ref().take(fabric.links.cables_per_host as usize);
-        own.for_each(|cable| add_cable(all, cable));
+        cables
+            .by_ref()
+            .take(fabric.links.cables_per_host as usize)
+            .for_each(|cable| add_cable(all, cable));
     }
     for switch in 0..fabric.links.switches {
         let name = format!("{}_{switch}_limiter", fabric.switch_word());

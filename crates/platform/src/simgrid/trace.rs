@@ -10,7 +10,6 @@ use super::{
     xml::{Reader, Version, non_empty_attribute},
 };
 use crate::Profile;
-use migsim_base::error::Problem;
 
 const TRACE_KINDS: [&str; 6] = [
     "SPEED",
@@ -64,8 +63,9 @@ impl<'a> Reader<'a, '_> {
                 return None;
             }
         };
-        let report = |problem: Problem| self.report(node, "", problem.message, "");
-        ProfileEvents::parse(&text, period).map_err(report).ok()
+        ProfileEvents::parse(&text, period)
+            .map_err(|problem| self.report(node, "", problem.message, ""))
+            .ok()
     }
 
     fn read_trace_connection(&mut self, node: Node<'a, 'a>) -> Option<()> {
@@ -73,7 +73,9 @@ impl<'a> Reader<'a, '_> {
         let kind = self.required_attribute(node, "kind");
         let trace = self.required_attribute(node, "trace");
         let element = self.required_attribute(node, "element");
-        let (kind, trace, element) = (kind?, trace?, element?);
+        let kind = kind?;
+        let trace = trace?;
+        let element = element?;
         let kind = match kind {
             "SPEED" | "POWER" => TracedQuantity::Speed,
             "BANDWIDTH" => TracedQuantity::Bandwidth,
@@ -96,7 +98,7 @@ impl<'a> Reader<'a, '_> {
             trace,
             is_met: false,
         };
-        let before = (self.traces.connections).insert((element, kind), connection);
+        let before = self.traces.connections.insert((element, kind), connection);
         if before.is_some() {
             let message = format!("a trace of the same kind is already connected with `{element}`");
             let hint = "remove one of the two `<trace_connect>` elements";
@@ -137,11 +139,13 @@ impl<'a> Reader<'a, '_> {
                 "the profile of `{element}` is longer than its period, and so repeats one period after its last value, as in SimGrid before 3.26"
             ));
         }
-        let report = |problem: Problem| match problem.location.source {
-            Some(_) => self.record_problem_once(problem),
-            None => self.report(node, "", problem.message, ""),
-        };
-        let profile = events.to_profile().map_err(report).ok()?;
+        let profile = events
+            .to_profile()
+            .map_err(|problem| match problem.location.source {
+                Some(_) => self.record_problem_once(problem),
+                None => self.report(node, "", problem.message, ""),
+            })
+            .ok()?;
         if kind == TracedQuantity::Bandwidth
             && profile
                 .steps_without_repetition()
@@ -179,7 +183,8 @@ impl<'a> Reader<'a, '_> {
                 if let Some(events) = self.traces.inline_events.get(trace) {
                     return events.clone();
                 }
-                let problem = (self.problem_at(node, "trace", format!("unknown trace `{trace}`")))
+                let problem = self
+                    .problem_at(node, "trace", format!("unknown trace `{trace}`"))
                     .with_unknown_name("trace", trace);
                 let names = self.traces.inline_events.keys().copied();
                 self.record_problem_once(problem.with_known_names("traces", names));
@@ -198,8 +203,9 @@ impl<'a> Reader<'a, '_> {
 
     fn events_in_file(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<ProfileEvents> {
         let name = node.attribute(attribute)?;
-        let folder = Path::new(self.source_path).parent();
-        let folder = folder.unwrap_or(Path::new(""));
+        let folder = Path::new(self.source_path)
+            .parent()
+            .unwrap_or(Path::new(""));
         let path = folder.join(name);
         if !self.may_read_outside
             && let Err(outside) = check_inside_folder(folder, &path, name)
@@ -209,7 +215,10 @@ impl<'a> Reader<'a, '_> {
             return None;
         }
         let path = path.to_string_lossy().into_owned();
-        let read = (self.traces.profile_files.entry(path.clone()))
+        let read = self
+            .traces
+            .profile_files
+            .entry(path.clone())
             .or_insert_with(|| read_profile_file(&path));
         match read.0.clone() {
             Ok(events) => return Some(events),
@@ -231,8 +240,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub(super) fn version_4_events_of_trace(&self, id: &str) -> Option<ProfileEvents> {
-        let events = self.traces.inline_events.get(id)?.clone()?;
-        Some(self.convert_to_version_4(events))
+        Some(self.convert_to_version_4(self.traces.inline_events.get(id)?.clone()?))
     }
 
     fn convert_to_version_4(&self, mut events: ProfileEvents) -> ProfileEvents {
@@ -248,7 +256,9 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub(super) fn profile_files(self) -> Vec<(String, String)> {
-        (self.traces.profile_files.into_iter())
+        self.traces
+            .profile_files
+            .into_iter()
             .map(|(path, (_, hash))| (path, hash))
             .collect()
     }

@@ -15,7 +15,7 @@ use crate::{
 use migsim_base::{
     document::MOST_PROBLEMS,
     memory::Limits,
-    units::{Bytes, ClusterId, LinkId, Seconds, UnitError},
+    units::{Bytes, ClusterId, LinkId, Seconds},
 };
 
 /// An XML element of the platform file.
@@ -153,8 +153,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
 
     fn read_zone(&mut self, node: Node<'a>, place: Option<PositionInZone>) -> Option<()> {
         self.reader.check_attribute_names(node, &["id", "routing"]);
-        let routing = self.read_routing_name(node)?;
-        let empty = match routing {
+        let empty = match self.read_routing_name(node)? {
             "Cluster" => Routing::Star(Star::default()),
             "Vivaldi" => Routing::Star(Star {
                 coordinates: Some(Vec::new()),
@@ -317,8 +316,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         let name = self.reader.read_name(node, "id")?;
         let number = self.reader.read_number_of_speed(node);
         let has_no_speed = number.is_some_and(|(speed, ..)| speed == 0.0);
-        let speed = number.filter(|_| !has_no_speed);
-        let speed = speed.and_then(|number| self.reader.checked_speed(node, number));
+        let speed = number
+            .filter(|_| !has_no_speed)
+            .and_then(|number| self.reader.checked_speed(node, number));
         let cores = self.reader.read_cores(node);
         let speed_profile = self.read_profiles_of_host(node, name);
         if has_no_speed {
@@ -327,7 +327,8 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             self.set_coordinates(node, place);
             return Some(());
         }
-        let (speed, cores) = (speed?, cores?);
+        let speed = speed?;
+        let cores = cores?;
         let host = Host {
             name: name.to_owned(),
             cluster: ClusterId::default(),
@@ -353,7 +354,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     ) {
         let is_off = non_empty_attribute(node, "state")
             .is_some_and(|state| state.eq_ignore_ascii_case("off"));
-        let events = (self.reader).events_of_element(node, name, "state_file", kind);
+        let events = self
+            .reader
+            .events_of_element(node, name, "state_file", kind);
         let time = if is_off {
             Some(0.0)
         } else {
@@ -494,8 +497,9 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         self.reader.check_attribute_names(prop, &["id", "value"]);
         let value = self.reader.required_attribute(prop, "value")?;
         let hint = "write the memory with its unit, such as `64 GB`";
-        let report = |error: UnitError| self.reader.report(prop, "value", error.to_string(), hint);
-        Bytes::parse(value).map_err(report).ok()
+        Bytes::parse(value)
+            .map_err(|error| self.reader.report(prop, "value", error.to_string(), hint))
+            .ok()
     }
 
     pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
@@ -537,9 +541,10 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         what: &str,
         name: &str,
     ) {
-        let message = format!("unknown {what} `{name}`");
-        let problem =
-            (self.reader.problem_at(node, attribute, message)).with_unknown_name(what, name);
+        let problem = self
+            .reader
+            .problem_at(node, attribute, format!("unknown {what} `{name}`"))
+            .with_unknown_name(what, name);
         let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
         let problem = match (what, self.absent_routers.get(name)) {
             _ if !is_printed => problem,

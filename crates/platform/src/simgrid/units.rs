@@ -113,10 +113,9 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c| !digits(c)).unwrap_or(text.len());
     // At most an `E` (exa) belongs to the unit instead of the number.
     let shortest = end.saturating_sub(1);
-    (shortest..=end).rev().find_map(|end| {
-        let number = text[..end].parse().ok()?;
-        Some((number, text[end..].trim()))
-    })
+    (shortest..=end)
+        .rev()
+        .find_map(|end| Some((text[..end].parse().ok()?, text[end..].trim())))
 }
 
 #[cfg(test)]

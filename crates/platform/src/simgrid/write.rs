@@ -63,10 +63,9 @@ pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
     } else if let Some(access) = access_links_if_all_switched(platform) {
         writer.write_clusters(access);
     } else {
-        let problem = Problem::new(format!(
+        return Err(Problem::new(format!(
             "the platform has {count} hosts, too many to export one route for each pair of hosts"
-        ));
-        return Err(problem.hint(format!(
+        )).hint(format!(
             "reduce the platform to {MAX_HOSTS_WITH_ROUTES} hosts, or make each cluster a switch of equal hosts, without profiles and `latencies`, for which more hosts are possible"
         )).into());
     }
@@ -122,11 +121,11 @@ fn access_links_if_all_switched(platform: &Platform) -> Option<&[Option<LinkId>]
 }
 
 fn route_between_clusters(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
-    let (from, to) = (
-        platform.clusters[a].hosts.start,
-        platform.clusters[b].hosts.end - 1,
-    );
-    (platform.route(HostId(from), HostId(to))).filter(|_| from != to)
+    let from = platform.clusters[a].hosts.start;
+    let to = platform.clusters[b].hosts.end - 1;
+    platform
+        .route(HostId(from), HostId(to))
+        .filter(|_| from != to)
 }
 
 /// Returns the text that closes the element of a host or cluster. It contains the memory of the host as a property, since SimGrid
@@ -183,7 +182,10 @@ impl Writer<'_> {
 
     /// Returns notes for the user about how `SimGrid` interprets the file.
     fn user_notes(&self) -> Vec<String> {
-        let unshared = (self.platform.links.iter())
+        let unshared = self
+            .platform
+            .links
+            .iter()
             .filter(|link| !link.is_shared)
             .count();
         let are_whole = self.platform.unshared_links_have_full_bandwidth();
@@ -350,10 +352,9 @@ impl Writer<'_> {
     fn check_latencies(&self) -> Result<(), Error> {
         let platform = self.platform;
         if self.has_pair_latencies && platform.zones().is_some() {
-            let problem = Problem::new(
+            return Err(Problem::new(
                 "the platform has latencies that are computed from coordinates (Vivaldi), which the exported format cannot express",
-            );
-            return Err(problem
+            )
                 .hint("use the original SimGrid file of the platform instead of an export")
                 .into());
         }
@@ -362,11 +363,10 @@ impl Writer<'_> {
             .iter()
             .find(|link| link.latency_profile.is_some());
         if let Some(link) = varies.filter(|_| self.has_pair_latencies) {
-            let problem = Problem::new(format!(
+            return Err(Problem::new(format!(
                 "link `{}` has a latency profile, and the platform has `latencies` of pairs of clusters; SimGrid's format cannot express both",
                 link.name
-            ));
-            return Err(problem
+            ))
                 .hint("remove the latency profile or `latencies` from the platform")
                 .into());
         }
@@ -434,12 +434,14 @@ impl Writer<'_> {
     /// the XML element of the latency link of each pair of clusters.
     fn write_routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
         let platform = self.platform;
-        let (there, back) = (platform.route(a, b), platform.route(b, a));
-        let is_symmetric = (there.as_ref().zip(back.as_ref()))
+        let there = platform.route(a, b);
+        let back = platform.route(b, a);
+        let is_symmetric = there
+            .as_ref()
+            .zip(back.as_ref())
             .is_some_and(|(there, back)| there.is_reverse_of(back));
         let symmetrical = symmetrical_attribute(is_symmetric);
-        let ways = [(a, b, there), (b, a, back.filter(|_| !is_symmetric))];
-        for (from, to, route) in ways {
+        for (from, to, route) in [(a, b, there), (b, a, back.filter(|_| !is_symmetric))] {
             let Some(route) = route else {
                 continue;
             };

@@ -104,7 +104,9 @@ impl<'a, 'input> Reader<'a, 'input> {
             None => (node.range().start, element.to_owned()),
         };
         let place = self.document.text_pos_at(offset);
-        (problem.key(key).source(self.source_path))
+        problem
+            .key(key)
+            .source(self.source_path)
             .at_line_column(place.row as usize, place.col as usize)
     }
 
@@ -214,7 +216,10 @@ impl<'a, 'input> Reader<'a, 'input> {
                 "remove one of the two attributes",
             );
         }
-        (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
+        names
+            .into_iter()
+            .zip(both)
+            .find_map(|(name, value)| Some((name, value?)))
     }
 
     pub(super) fn count_ignored_element(&mut self, what: &str) {
@@ -242,8 +247,9 @@ impl<'a, 'input> Reader<'a, 'input> {
         let value = self.parse_quantity(text, units).and_then(|value| {
             make(value).ok_or_else(|| out_of_range_message(units.quantity, text, &range))
         });
-        let report = |message| self.report(node, attribute, message, "");
-        value.map_err(report).ok()
+        value
+            .map_err(|message| self.report(node, attribute, message, ""))
+            .ok()
     }
 
     fn parse_quantity(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
@@ -378,17 +384,16 @@ impl<'a, 'input> Reader<'a, 'input> {
     /// setting is ignored.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.child_elements(node) {
-            let (key, value) = (
-                prop.attribute("id").unwrap_or(""),
-                prop.attribute("value").unwrap_or(""),
-            );
+            let key = prop.attribute("id").unwrap_or("");
+            let value = prop.attribute("value").unwrap_or("");
             match config::meaning_of_setting(key, value) {
                 SettingMeaning::NetworkSetting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
                         "the platform file sets `{key}` to `{value}`, which migsim uses like the flag `{flag}`, unless the experiment sets another value"
                     ));
-                    let (key, value) = (format!("network.{ours}"), parse_typed_value(&taken));
+                    let key = format!("network.{ours}");
+                    let value = parse_typed_value(&taken);
                     let source = format!("the platform's `{key}`");
                     self.experiment_settings
                         .push(KeySetting::new(key, source, value));
@@ -423,8 +428,9 @@ impl<'a, 'input> Reader<'a, 'input> {
             ));
         }
         if !self.ignored_elements.is_empty() {
-            let kinds = self.ignored_elements.iter();
-            let kinds: Vec<String> = kinds
+            let kinds: Vec<String> = self
+                .ignored_elements
+                .iter()
                 .map(|(what, count)| format!("{count} `<{what}>`"))
                 .collect();
             notes.push(format!(
@@ -437,7 +443,8 @@ impl<'a, 'input> Reader<'a, 'input> {
 }
 
 fn out_of_range_message(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
-    let (least, most) = (range.start(), range.end());
+    let least = range.start();
+    let most = range.end();
     format!(
         "{quantity} `{text}` is out of range (it must be from {least:?} to {most:?} in the basic unit: f, Bps or s)"
     )

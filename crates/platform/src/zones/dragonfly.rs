@@ -58,14 +58,15 @@ impl Dragonfly {
 
     pub(super) fn cable_names(&self) -> impl Iterator<Item = (String, u32)> {
         let [blue, black, green] = self.bandwidth_factors;
-        let kinds = [
+        [
             ("local", 1),
             ("green", green),
             ("black", black),
             ("blue", blue),
-        ];
-        let counts = kinds.into_iter().zip(self.cable_counts());
-        counts.flat_map(|((kind, factor), count)| {
+        ]
+        .into_iter()
+        .zip(self.cable_counts())
+        .flat_map(|((kind, factor), count)| {
             (0..count).map(move |at| (format!("{kind}_{at}"), factor))
         })
     }

@@ -24,15 +24,19 @@ impl Fabric {
         let (hosts, switches, cables) = match &shape {
             Shape::Torus(sizes) => {
                 links.cables_per_host = u32::try_from(sizes.len()).ok()?;
-                let sizes = sizes.iter().copied().map(u128::from);
-                let hosts = sizes.fold(1, u128::saturating_mul);
+                let hosts = sizes
+                    .iter()
+                    .copied()
+                    .map(u128::from)
+                    .fold(1, u128::saturating_mul);
                 (hosts, 0, hosts.saturating_mul(links.cables_per_host.into()))
             }
             Shape::FatTree(tree) => tree.counts(),
             Shape::Dragonfly(dragonfly) => dragonfly.counts(),
         };
         let own = u128::from(links.has_loopback) + u128::from(links.has_limiter);
-        let count = (hosts.saturating_mul(own))
+        let count = hosts
+            .saturating_mul(own)
             .saturating_add(switches * u128::from(links.has_limiter))
             .saturating_add(cables.saturating_mul(1 + u128::from(links.is_duplex)));
         links.hosts = hosts.try_into().ok()?;
@@ -105,7 +109,8 @@ impl Fabric {
         let mut at = from;
         for (dimension, &size) in (0..).zip(sizes) {
             let digit = |host: u32| host / stride % size;
-            let (own, target) = (digit(from), digit(to));
+            let own = digit(from);
+            let target = digit(to);
             let half = size / 2;
             let is_right = (own < target && target <= own + half)
                 || (own > half && (own + half) % size >= target);

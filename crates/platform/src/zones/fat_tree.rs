@@ -30,8 +30,7 @@ struct Node {
 
 impl FatTree {
     fn bases(&self, level: usize) -> impl Iterator<Item = u32> {
-        let levels = self.0.iter().enumerate();
-        levels.map(move |(at, one)| {
+        self.0.iter().enumerate().map(move |(at, one)| {
             if at < level {
                 one.parents
             } else {
@@ -41,8 +40,9 @@ impl FatTree {
     }
 
     fn node_count(&self, level: usize) -> u128 {
-        let bases = self.bases(level).map(u128::from);
-        bases.fold(1, u128::saturating_mul)
+        self.bases(level)
+            .map(u128::from)
+            .fold(1, u128::saturating_mul)
     }
 
     fn cable_count(&self, level: usize) -> u128 {
@@ -75,19 +75,22 @@ impl FatTree {
     }
 
     fn host(&self, mut number: u32) -> Node {
-        let digit = |base: u32| {
-            let digit = number % base;
-            number /= base;
-            digit
-        };
         Node {
             level: 0,
-            digits: self.bases(0).map(digit).collect(),
+            digits: self
+                .bases(0)
+                .map(|base| {
+                    let digit = number % base;
+                    number /= base;
+                    digit
+                })
+                .collect(),
         }
     }
 
     fn position_in_level(&self, node: &Node) -> u32 {
-        let (mut position, mut stride) = (0, 1);
+        let mut position = 0;
+        let mut stride = 1;
         for (base, digit) in self.bases(node.level).zip(&node.digits) {
             position += digit * stride;
             stride *= base;

@@ -158,8 +158,11 @@ impl WrittenRoutes {
     /// Reverses the order of the links of each route of the table along a path of members, as `SimGrid` does in zones with routing
     /// `Dijkstra`. If the path also crosses inner zones, the links remain unchanged.
     pub(super) fn reverse_links_of_routes(&self, path: &[u32], way: &mut PartialRoute) {
-        let edges = (path.windows(2)).filter_map(|pair| self.table.find_route(pair[0], pair[1]));
-        let lengths: Vec<usize> = edges.map(|edge| edge.link_count() as usize).collect();
+        let lengths: Vec<usize> = path
+            .windows(2)
+            .filter_map(|pair| self.table.find_route(pair[0], pair[1]))
+            .map(|edge| edge.link_count() as usize)
+            .collect();
         if lengths.iter().sum::<usize>() != way.links.len() {
             return;
         }

@@ -219,15 +219,17 @@ impl Zones {
             zone,
             member_number,
         } = self.host_and_router_positions[host as usize];
-        (self.written_routes(zone)).is_none_or(|routes| {
-            (routes.table)
+        self.written_routes(zone).is_none_or(|routes| {
+            routes
+                .table
                 .find_route(member_number, member_number)
                 .is_some()
         })
     }
 
     fn uses(&self, zone: ZoneId, search: Search) -> bool {
-        (self.written_routes(zone)).is_some_and(|routes| routes.search == search)
+        self.written_routes(zone)
+            .is_some_and(|routes| routes.search == search)
     }
 
     /// Returns the route between two hosts; `None` if no route exists.
@@ -339,14 +341,9 @@ impl Zones {
         from: HostOrRouterId,
         to: HostOrRouterId,
     ) -> (ZoneId, [u32; 2]) {
-        let (mut a, mut b) = (
-            self.host_and_router_positions[from as usize],
-            self.host_and_router_positions[to as usize],
-        );
-        let up = |place: PositionInZone| {
-            let zone = self.zone(place.zone);
-            zone.position.unwrap_or(place)
-        };
+        let mut a = self.host_and_router_positions[from as usize];
+        let mut b = self.host_and_router_positions[to as usize];
+        let up = |place: PositionInZone| self.zone(place.zone).position.unwrap_or(place);
         while self.zone(a.zone).depth > self.zone(b.zone).depth {
             a = up(a);
         }

@@ -114,22 +114,26 @@ impl Zones {
             let place = inner.position.filter(|place| place.zone == zone)?;
             Some((place.member_number, ZoneMember::Zone(to_u32(at))))
         });
-        let points = self.host_and_router_positions.iter().enumerate();
-        let points = points.filter(|(_, place)| place.zone == zone);
-        let points =
-            points.map(|(at, place)| (place.member_number, ZoneMember::HostOrRouter(to_u32(at))));
+        let points = self
+            .host_and_router_positions
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| place.zone == zone)
+            .map(|(at, place)| (place.member_number, ZoneMember::HostOrRouter(to_u32(at))));
         let members: BTreeMap<u32, ZoneMember> = zones.chain(points).collect();
-        let routes = table.routes().filter(|(from, to, _)| from != to);
-        let found = routes.filter_map(|(from, to, edge)| {
-            Some(DefinedRoute {
-                from: *members.get(&from)?,
-                to: *members.get(&to)?,
-                links: table.links_of_route(edge),
-                gateways: edge
-                    .gateways
-                    .map(|point| (point != OWN_GATEWAY).then_some(point)),
-            })
-        });
+        let found = table
+            .routes()
+            .filter(|(from, to, _)| from != to)
+            .filter_map(|(from, to, edge)| {
+                Some(DefinedRoute {
+                    from: *members.get(&from)?,
+                    to: *members.get(&to)?,
+                    links: table.links_of_route(edge),
+                    gateways: edge
+                        .gateways
+                        .map(|point| (point != OWN_GATEWAY).then_some(point)),
+                })
+            });
         found.collect()
     }
 }

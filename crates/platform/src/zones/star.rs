@@ -38,7 +38,8 @@ impl Star {
 
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [from, to] = [from, to].map(|member| member as usize);
-        let (a, b) = (self.members[from], self.members[to]);
+        let a = self.members[from];
+        let b = self.members[to];
         if let Some(loopback) = a.loopback.filter(|_| from == to) {
             way.links.push(loopback);
             return true;
@@ -53,7 +54,9 @@ impl Star {
         let up = a
             .up_and_down
             .map(|[up, _]| [a.limiter, Some(up), a.backbone]);
-        let down = (b.up_and_down).map(|[_, down]| [b.backbone, Some(down), b.limiter]);
+        let down = b
+            .up_and_down
+            .map(|[_, down]| [b.backbone, Some(down), b.limiter]);
         way.has_missing_route |= up.is_none() && down.is_none();
         for link in up.into_iter().chain(down).flatten().flatten() {
             if !way.links.contains(&link) {

@@ -53,7 +53,9 @@ impl RouteTable {
     }
 
     pub(crate) fn find_route(&self, from: u32, to: u32) -> Option<&TableRoute> {
-        let found = (self.sorted_routes).binary_search_by_key(&(from, to), |edge| edge.0);
+        let found = self
+            .sorted_routes
+            .binary_search_by_key(&(from, to), |edge| edge.0);
         Some(&self.sorted_routes[found.ok()?].1)
     }
 

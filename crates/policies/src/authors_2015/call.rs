@@ -61,9 +61,11 @@ impl ReschedulingCall<'_> {
             candidates[process] = true;
         }
         let is_pinned = |process: usize| self.is_pinned.get(process).copied().unwrap_or(false);
-        let movers = candidates.iter().enumerate();
-        let movers = movers.map(|(process, is_candidate)| *is_candidate && !is_pinned(process));
-        let movers: Vec<bool> = movers.collect();
+        let movers: Vec<bool> = candidates
+            .iter()
+            .enumerate()
+            .map(|(process, is_candidate)| *is_candidate && !is_pinned(process))
+            .collect();
         let moves = assign_destinations(
             self.reports,
             &wishes,
@@ -137,8 +139,9 @@ mod tests {
         };
         let found: Vec<f64> = (0..3).flat_map(potentials).collect();
         let at_home = [0.5 * expected + 0.25, expected + 0.25 - 1.0];
-        for (found, by_hand) in
-            (found.iter()).zip([at_home[0], 0.5, at_home[1], 1.0, at_home[1], 1.0])
+        for (found, by_hand) in found
+            .iter()
+            .zip([at_home[0], 0.5, at_home[1], 1.0, at_home[1], 1.0])
         {
             assert!((found - by_hand).abs() < 1e-15, "{found} {by_hand}");
         }

@@ -102,7 +102,8 @@ impl Deployment {
     /// No cluster has the name of a declared Set, a Set has more hosts than its cluster, or two Sets have the same cluster.
     pub(super) fn new(config: &Authors2015Config, view: &View<'_>) -> Result<Self, Error> {
         let platform = view.platform;
-        let (mut sets, mut clusters) = (Vec::new(), Vec::new());
+        let mut sets = Vec::new();
+        let mut clusters = Vec::new();
         let mut add = |cluster: usize, hosts: usize, power: InstructionsPerSecond| {
             clusters.push(cluster);
             sets.push(HostSet {
@@ -127,10 +128,8 @@ impl Deployment {
                 return Err(problem.key(key("cluster")).into());
             };
             let cluster = cluster.index();
-            let (hosts, all) = (
-                declared.hosts as usize,
-                platform.clusters[cluster].hosts.len(),
-            );
+            let hosts = declared.hosts as usize;
+            let all = platform.clusters[cluster].hosts.len();
             if config.sets[..at].iter().any(|set| set.cluster == *name) {
                 let message = format!("the list `sets` names the cluster `{name}` twice");
                 let problem = Problem::new(message).key(key("cluster"));
@@ -168,11 +167,12 @@ impl Deployment {
             let first = cluster.hosts.start as usize;
             let host = view.placement[process].index() - first;
             set.map(|set| (set, host)).ok_or_else(|| {
-                let (number, name) = (process + 1, &cluster.name);
+                let number = process + 1;
+                let name = &cluster.name;
                 let message =
                     format!("process p{number} is in cluster `{name}`, which `sets` does not list");
-                let problem = Problem::new(message).key("policy.authors-2015.sets");
-                problem
+                Problem::new(message)
+                    .key("policy.authors-2015.sets")
                     .hint(format!("add an entry for the cluster `{name}` to `sets`"))
                     .into()
             })

@@ -46,9 +46,11 @@ pub(super) fn chosen_processes(
         Heuristic::MigCube => are_in_cube(&process_points(order, terms, last_set_terms)),
         Heuristic::MigHull => are_near_line(order, &process_points(order, terms, largest_terms)),
     };
-    let chosen = order.iter().zip(is_chosen);
-    let chosen = chosen.filter_map(|(wish, is_chosen)| is_chosen.then_some(wish.process));
-    chosen.collect()
+    order
+        .iter()
+        .zip(is_chosen)
+        .filter_map(|(wish, is_chosen)| is_chosen.then_some(wish.process))
+        .collect()
 }
 
 /// Returns the point of each process in the space of the terms, in the order of `order`; `point` computes a process's point from
@@ -71,8 +73,10 @@ fn last_set_terms(terms: &[PotentialTerms]) -> TermsPoint {
 /// Returns the point at which `MigHull` places a process: the maximum of each term over all Sets, at least 0 \[s\].
 fn largest_terms(terms: &[PotentialTerms]) -> TermsPoint {
     [0, 1, 2].map(|axis| {
-        let values = terms.iter().map(|terms| terms.comp_comm_mem[axis]);
-        values.fold(0.0, f64::max)
+        terms
+            .iter()
+            .map(|terms| terms.comp_comm_mem[axis])
+            .fold(0.0, f64::max)
     })
 }
 
@@ -116,8 +120,8 @@ fn are_near_line(order: &[SetPreference], points: &[TermsPoint]) -> Vec<bool> {
     let planes: Vec<([usize; 2], f64)> = planes.collect();
     let is_near = |point: &TermsPoint| {
         planes.iter().all(|&(plane, limit)| {
-            let on_plane = |point: &TermsPoint| plane.map(|axis: usize| point[axis]);
-            let [start, end, point] = [&ends[0], &ends[1], point].map(on_plane);
+            let [start, end, point] =
+                [&ends[0], &ends[1], point].map(|point| plane.map(|axis| point[axis]));
             let near = 0.0..limit;
             near.contains(&cross_product(start, end, point))
                 || near.contains(&cross_product(end, start, point))

@@ -65,7 +65,9 @@ impl IntervalMeasures {
             times.push(Seconds::of(computation + communication));
             state.aged_computation_time = next_aged_value(state.aged_computation_time, computation);
             let bytes = received[process].map_or(0.0, Bytes::get);
-            (state.instructions).push(view.measurements.work[process].get());
+            state
+                .instructions
+                .push(view.measurements.work[process].get());
             state.received_bytes.push(bytes);
             state.last_communication_times.resize(sets, 0.0);
             state.aged_communication_times.resize(sets, 0.0);
@@ -156,7 +158,8 @@ fn aged_value(values: &[f64]) -> f64 {
 /// Returns the pattern of a sequence of measured values, which rates its regularity from 0.0005 to 1. `margin` is the relative
 /// difference up to which a value counts as regular.
 fn regularity_pattern(values: &[f64], margin: f64) -> f64 {
-    let (aged, step) = (aged_value(values), 1.0 / values.len() as f64);
+    let aged = aged_value(values);
+    let step = 1.0 / values.len() as f64;
     let mut pattern = 1.0_f64;
     for value in values {
         let is_near = (value * (1.0 - margin)..=value * (1.0 + margin)).contains(&aged);

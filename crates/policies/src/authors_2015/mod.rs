@@ -136,9 +136,13 @@ impl Authors2015 {
             self.deployment = Some(Deployment::new(&self.config, view)?);
         }
         let deployment = self.deployment.as_ref().expect("it was created");
-        let places = deployment.sets_and_hosts_of_processes(view)?;
-        let sets: Vec<usize> = places.iter().map(|&(set, _)| set).collect();
-        let (d, count) = (self.config.d, deployment.sets.len());
+        let sets: Vec<usize> = deployment
+            .sets_and_hosts_of_processes(view)?
+            .iter()
+            .map(|&(set, _)| set)
+            .collect();
+        let d = self.config.d;
+        let count = deployment.sets.len();
         self.interval_measures.observe(view, d, count, &sets);
         Ok(())
     }
@@ -150,8 +154,10 @@ impl Authors2015 {
         view: &View<'_>,
     ) -> Map<String, Value> {
         let name = |set: usize| &view.platform.clusters[deployment.cluster_of_set(set)].name;
-        let indices = answer.set_indices.iter().enumerate();
-        let indices: Map<String, Value> = indices
+        let indices: Map<String, Value> = answer
+            .set_indices
+            .iter()
+            .enumerate()
             .map(|(set, index)| (name(set).clone(), json!(index)))
             .collect();
         let marked = self.was_candidate.iter().filter(|is_marked| **is_marked);
@@ -267,8 +273,10 @@ impl Policy for Authors2015 {
         };
         let places = deployment.sets_and_hosts_of_processes(view)?.into_iter();
         let margin = self.config.pattern_margin;
-        let report = |(process, place)| self.interval_measures.report(process, place, margin);
-        let reports: Vec<ProcessReport> = places.enumerate().map(report).collect();
+        let reports: Vec<ProcessReport> = places
+            .enumerate()
+            .map(|(process, place)| self.interval_measures.report(process, place, margin))
+            .collect();
         self.was_candidate.resize(reports.len(), false);
         let call = ReschedulingCall {
             sets: &deployment.sets,
@@ -300,8 +308,9 @@ impl Policy for Authors2015 {
     /// Returns the memory that the policy needs in a run \[B\]: for the times on each Set, the terms of a call, and the records
     /// of the first calls as JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
-        let calls = (supersteps / f64::from(self.config.alpha)).floor();
-        let records = calls.min(f64::from(EXPLAINED_CALLS));
+        let records = (supersteps / f64::from(self.config.alpha))
+            .floor()
+            .min(f64::from(EXPLAINED_CALLS));
         let listed = if pairs > MAX_LISTED_PAIRS as f64 {
             0.0
         } else {

@@ -83,8 +83,10 @@ pub fn for_each_case(
         ));
     }
     let name_of = |(at, value): (usize, &Value)| {
-        let name = value.get("name").and_then(Value::as_str);
-        name.map_or_else(|| (at + 1).to_string(), str::to_owned)
+        value
+            .get("name")
+            .and_then(Value::as_str)
+            .map_or_else(|| (at + 1).to_string(), str::to_owned)
     };
     let names: Vec<String> = list.iter().enumerate().map(name_of).collect();
     if let Some(absent) = wanted.iter().find(|name| !names.contains(name)) {
@@ -110,9 +112,8 @@ pub fn for_each_case(
 fn add_lines_and_columns(document: &Document, error: Error) -> Error {
     error.map_problems(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
-        let place = document.problem_at(&key, "").location;
         Problem {
-            location: place,
+            location: document.problem_at(&key, "").location,
             ..problem
         }
     })
@@ -121,10 +122,9 @@ fn add_lines_and_columns(document: &Document, error: Error) -> Error {
 fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     Ok(match kind.map(|(key, _)| *key) {
-        Some("speeds") => {
-            let barrier = parse_case_as(value, place, UncheckedBarrier::check_values)?;
-            CaseContent::Barrier(Box::new(barrier.into_snapshot()))
-        }
+        Some("speeds") => CaseContent::Barrier(Box::new(
+            parse_case_as(value, place, UncheckedBarrier::check_values)?.into_snapshot(),
+        )),
         Some("increments") => {
             CaseContent::LoadHistory(parse_case_as(value, place, LoadHistory::check_values)?)
         }

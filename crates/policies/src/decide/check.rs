@@ -66,10 +66,9 @@ impl<'p> CaseCheck<'p> {
 
     pub(super) fn check_length(&mut self, key: &str, found: usize, count: usize) {
         if found != count {
-            let message = format!("`{key}` has {found} values, but needs {count}");
             self.add_problem(
                 key,
-                message,
+                format!("`{key}` has {found} values, but needs {count}"),
                 "write one value for each host in lists of hosts, and one for each process in lists of processes",
             );
         }
@@ -85,8 +84,9 @@ impl<'p> CaseCheck<'p> {
         count: usize,
     ) {
         if number >= count as u64 {
-            let (last, all) = (count.saturating_sub(1), format_count(count.max(2), noun));
-            let nouns = all.split(' ').next_back().unwrap_or_default();
+            let last = count.saturating_sub(1);
+            let counted = format_count(count.max(2), noun);
+            let nouns = counted.split(' ').next_back().unwrap_or_default();
             let message = format!(
                 "{what} {noun} {number}, but the last of the {count} {nouns} is {noun} {last}"
             );

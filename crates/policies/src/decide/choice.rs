@@ -71,20 +71,19 @@ pub(super) fn selected_policies_or_triggers<K>(
     let own = asked.settings.iter().filter(|(key, _)| !is_price_key(key));
     if asked.names.is_empty() {
         if let Some((key, value)) = own.clone().next() {
-            let problem = Problem::new(format!(
+            return Err(Problem::new(format!(
                 "`{key}` is an option of a policy, but no policy is named"
-            ));
-            let problem = problem.source(format!("--set {key}={value}"));
-            return Err(problem
-                .hint("name the policy to which this option belongs with `--policy`")
-                .into());
+            ))
+            .source(format!("--set {key}={value}"))
+            .hint("name the policy to which this option belongs with `--policy`")
+            .into());
         }
         return Ok(table.iter().flat_map(choices).collect());
     }
     let choice = |name: &String| {
-        let entry = table.find(name.split('/').next().unwrap_or_default());
-        let entry =
-            entry.map_err(|error| error.with_default_source(&format!("--policy {name}")))?;
+        let entry = table
+            .find(name.split('/').next().unwrap_or_default())
+            .map_err(|error| error.with_default_source(&format!("--policy {name}")))?;
         choice_with_settings(choices(entry), name, section, own.clone())
     };
     asked.names.iter().map(choice).collect()
@@ -148,8 +147,9 @@ fn choice_with_settings<'s>(
             .iter()
             .map(|one| variant_of(&one.name))
             .collect();
-        let problem = Problem::new(message).with_unknown_name("variant", &variant);
-        let problem = problem.source("--policy");
+        let problem = Problem::new(message)
+            .with_unknown_name("variant", &variant)
+            .source("--policy");
         let known = known.iter().map(String::as_str);
         return Err(problem.with_known_names("variants", known).into());
     };
@@ -161,7 +161,10 @@ fn choice_with_settings<'s>(
     if let Some(same) = choices.iter().position(|choice| choice.options == options) {
         return Ok(choices.swap_remove(same));
     }
-    let set: Vec<String> = (options.as_object().into_iter().flatten())
+    let set: Vec<String> = options
+        .as_object()
+        .into_iter()
+        .flatten()
         .map(|(key, value)| format!("{key}={}", migsim_base::document::format_typed_value(value)))
         .collect();
     Ok(PolicyOrTrigger {

@@ -65,7 +65,8 @@ pub struct TriggerOutcome {
 
 impl LoadHistory {
     pub(super) fn check_values(&self, check: &mut CaseCheck<'_>) {
-        let (steps, processors) = (self.average.len(), self.residual.len());
+        let steps = self.average.len();
+        let processors = self.residual.len();
         if processors == 0 {
             check.add_problem(
                 "residual",
@@ -99,10 +100,10 @@ impl LoadHistory {
     /// Returns the time of each processor in superstep `step` \[s\]; `deviation` is the deviation of each processor from the
     /// average time \[s\].
     fn processor_times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
-        let times = deviation
+        deviation
             .iter()
-            .map(|more| f64::max(0.0, self.average[step] + more));
-        times.collect()
+            .map(|more| f64::max(0.0, self.average[step] + more))
+            .collect()
     }
 
     /// Returns the supersteps before which balancing minimises the total time of the history, and this time; `None` if the
@@ -110,7 +111,8 @@ impl LoadHistory {
     ///
     /// No trigger can reach a shorter time. The search takes time proportional to the square of the number of supersteps.
     pub fn best_balancings(&self) -> Option<BestBalancings> {
-        let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
+        let steps = self.average.len() as u64;
+        let processors = self.residual.len() as u64;
         if steps.saturating_mul(steps).saturating_mul(processors) > MAX_SEARCH_WORK {
             return None;
         }
@@ -193,8 +195,10 @@ impl MeasuredTimes {
     /// Returns the superstep at which the meta-balancer plans the next balancing, with the data of this plan; `None` if there are
     /// too few measured supersteps.
     pub fn plan_next_balancing(&self) -> Option<BalancingPlan> {
-        let pairs = self.max.iter().zip(&self.avg);
-        let samples: Vec<HostTimeSample> = pairs
+        let samples: Vec<HostTimeSample> = self
+            .max
+            .iter()
+            .zip(&self.avg)
             .map(|(&max, &avg)| HostTimeSample {
                 max_host_time: Seconds::of(max),
                 mean_host_time: Seconds::of(avg),

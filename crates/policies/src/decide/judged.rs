@@ -129,8 +129,9 @@ pub fn decide_with_strategies(
         original_program: "",
     };
     for program in &programs {
-        let hosts = (0..instance.host_count()).map(|core| snapshot.host_of_core(core));
-        let hosts: Vec<usize> = hosts.collect();
+        let hosts: Vec<usize> = (0..instance.host_count())
+            .map(|core| snapshot.host_of_core(core))
+            .collect();
         let assignment = request_assignment_once(&program[PREFIX.len()..], &instance, &hosts)?;
         verdict.decisions.push(judge(named(program), assignment));
     }
@@ -179,11 +180,13 @@ pub fn simulate_triggers(
 ) -> Result<Vec<(PolicyOrTrigger, TriggerOutcome)>, Error> {
     let known = |entry: &trigger::Entry| (entry.equivalent_yalbb_criterion(), entry.variants());
     let chosen = selected_policies_or_triggers(table, known, "policy.trigger", asked)?;
-    let tell = |choice: PolicyOrTrigger| {
-        let mut trigger = table.find(choice.registered_name)?.build(&choice.options)?;
-        let told = simulate_trigger(history, &mut *trigger);
-        trigger.failure().map_or(Ok(()), Err)?;
-        Ok((choice, told))
-    };
-    chosen.into_iter().map(tell).collect()
+    chosen
+        .into_iter()
+        .map(|choice| {
+            let mut trigger = table.find(choice.registered_name)?.build(&choice.options)?;
+            let told = simulate_trigger(history, &mut *trigger);
+            trigger.failure().map_or(Ok(()), Err)?;
+            Ok((choice, told))
+        })
+        .collect()
 }

@@ -169,7 +169,8 @@ impl BarrierSnapshot {
             limits[self.host_of_core(core)] = *limit;
         }
         let wanted = hosts(&assignment.assigned_hosts);
-        let (mut kept, current) = (wanted.clone(), hosts(&instance.current_hosts));
+        let mut kept = wanted.clone();
+        let current = hosts(&instance.current_hosts);
         let count =
             cancel_moves_without_memory(&mut kept, &current, &instance.process_memory, &limits);
         for process in (0..kept.len()).filter(|&process| kept[process] != wanted[process]) {
@@ -183,14 +184,18 @@ impl BarrierSnapshot {
     ///
     /// Moves between cores of one host are omitted.
     pub fn moves_with_host_names(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
-        let pairs = self.instance.current_hosts.iter().zip(hosts).enumerate();
-        let moved =
-            pairs.filter(|(_, (old, new))| self.host_of_core(**old) != self.host_of_core(**new));
-        let moved = moved.map(|(process, (&old, &new))| {
-            let number = self.process_numbers.get(process).copied();
-            let [from, to] = [old, new].map(|core| self.host_name_of_core(core));
-            (number.unwrap_or(process as u64 + 1), from, to)
-        });
+        let moved = self
+            .instance
+            .current_hosts
+            .iter()
+            .zip(hosts)
+            .enumerate()
+            .filter(|(_, (old, new))| self.host_of_core(**old) != self.host_of_core(**new))
+            .map(|(process, (&old, &new))| {
+                let number = self.process_numbers.get(process).copied();
+                let [from, to] = [old, new].map(|core| self.host_name_of_core(core));
+                (number.unwrap_or(process as u64 + 1), from, to)
+            });
         moved.collect()
     }
 
@@ -200,8 +205,10 @@ impl BarrierSnapshot {
     }
 
     fn host_name_of_core(&self, core: usize) -> String {
-        let name = self.host_names.get(self.host_of_core(core));
-        name.cloned().unwrap_or_else(|| format!("host {core}"))
+        self.host_names
+            .get(self.host_of_core(core))
+            .cloned()
+            .unwrap_or_else(|| format!("host {core}"))
     }
 }
 
@@ -215,13 +222,15 @@ impl UncheckedBarrier {
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
         let [time, work] = self.times_and_works(&current);
-        let rows = self.communication.iter();
-        let rows = rows.map(|&(from, to, messages, bytes)| PairMessages {
-            from: index(from),
-            to: index(to),
-            message_count: messages,
-            bytes: Bytes::of(bytes),
-        });
+        let rows = self
+            .communication
+            .iter()
+            .map(|&(from, to, messages, bytes)| PairMessages {
+                from: index(from),
+                to: index(to),
+                message_count: messages,
+                bytes: Bytes::of(bytes),
+            });
         let limits = self.host_memory.iter().map(|limit| limit.map(Bytes::of));
         let clusters = self.clusters.iter().map(|&cluster| index(cluster));
         let instance = Instance {
@@ -236,9 +245,12 @@ impl UncheckedBarrier {
             process_works: work,
             host_paths: None,
         };
-        let cores = self.hosts.iter().enumerate();
-        let cores = cores.flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)));
-        let hosts_by_core = cores.collect();
+        let hosts_by_core = self
+            .hosts
+            .iter()
+            .enumerate()
+            .flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)))
+            .collect();
         let decided = self.decisions.into_iter().map(|one| {
             let procedure = one.procedure.unwrap_or_default();
             let decision = Assignment {
@@ -249,8 +261,10 @@ impl UncheckedBarrier {
             };
             (one.policy, decision)
         });
-        let both = self.latency.zip(self.bandwidth);
-        let links = both.map(|(latency, bandwidth)| PathsBetweenHosts { latency, bandwidth });
+        let links = self
+            .latency
+            .zip(self.bandwidth)
+            .map(|(latency, bandwidth)| PathsBetweenHosts { latency, bandwidth });
         BarrierSnapshot {
             instance,
             paths_between_hosts: links,
@@ -265,9 +279,10 @@ impl UncheckedBarrier {
     /// other quantity and the speed of the process's host.
     fn times_and_works(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
         let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
-            let pairs = list.iter().zip(current);
-            let scaled = pairs.map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])));
-            scaled.collect::<Vec<_>>()
+            list.iter()
+                .zip(current)
+                .map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])))
+                .collect::<Vec<_>>()
         };
         match (&self.time, &self.work) {
             (Some(time), Some(work)) => [to_seconds(time), to_seconds(work)],
@@ -278,7 +293,8 @@ impl UncheckedBarrier {
     }
 
     pub(super) fn check_values(&self, check: &mut CaseCheck<'_>) {
-        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        let hosts = self.speeds.len();
+        let processes = self.current.len();
         if hosts == 0 {
             check.add_problem(
                 "speeds",
@@ -311,8 +327,8 @@ impl UncheckedBarrier {
         if !self.host_memory.is_empty() {
             check.check_length("host_memory", self.host_memory.len(), hosts);
             for (at, limit) in self.host_memory.iter().enumerate() {
-                let (key, limit) = (format!("host_memory[{at}]"), limit.unwrap_or(0.0));
-                check.check_value(&key, limit, AllowedRange::NotNegative);
+                let key = format!("host_memory[{at}]");
+                check.check_value(&key, limit.unwrap_or(0.0), AllowedRange::NotNegative);
             }
         }
         if !self.clusters.is_empty() {

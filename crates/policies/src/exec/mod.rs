@@ -148,11 +148,10 @@ impl PolicyOptions for ExecOptions {
             problems.push(problem.hint("name the program: `--policy exec:./mylb`"));
         }
         if self.timeout.get() <= 0.0 {
-            let problem = Problem::new(
-                "`timeout`, the longest CPU time for an answer of the program, is not above 0 s",
-            );
             problems.push(
-                problem
+                Problem::new(
+                "`timeout`, the longest CPU time for an answer of the program, is not above 0 s",
+            )
                     .key("timeout")
                     .hint("set `timeout` to a time such as `10 s`"),
             );
@@ -223,7 +222,10 @@ fn deserialize_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     )]
     let of_float = float.map(|float| float as u64);
     let message = || format!("`operations` is {number}; it must be a whole number from 0 to 2^53");
-    (number.as_u64().or(of_float)).ok_or_else(|| D::Error::custom(message()))
+    number
+        .as_u64()
+        .or(of_float)
+        .ok_or_else(|| D::Error::custom(message()))
 }
 
 /// Deserializes a number of operations for an optional field, if the field is present.
@@ -249,7 +251,8 @@ impl Policy for ExecPolicy {
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
         let times = std::mem::take(&mut self.superstep_times);
-        let (options, conversation) = (&self.options, &mut self.conversation);
+        let options = &self.options;
+        let conversation = &mut self.conversation;
         let assign = |instance: &Instance<'_>| {
             let mut question = barrier_to_json(instance, view);
             question["last_call_price"] = json!(view.last_call_cost.get());
@@ -352,17 +355,18 @@ impl Conversation {
         }
         self.add_keys(&mut question, instance);
         question["host_of_core"] = json!(hosts_by_core);
-        let placement = instance
+        question["placement"] = instance
             .current_hosts
             .iter()
-            .map(|&core| hosts_by_core[core]);
-        question["placement"] = placement.collect();
+            .map(|&core| hosts_by_core[core])
+            .collect();
         round_numbers(&mut question);
         let limit = Duration::from_secs_f64(options.timeout.get());
         let at_call = |problem: Problem| failure(problem.source(place));
-        let (program, text) = (&mut self.program, question.to_string());
-        let line = program.send_and_receive_line(text, limit, place);
-        let line = line.map_err(at_call)?;
+        let program = &mut self.program;
+        let line = program
+            .send_and_receive_line(question.to_string(), limit, place)
+            .map_err(at_call)?;
         let answer = ProgramAnswer::parse(&line.text).map_err(at_call)?;
         let mut wait = Duration::ZERO;
         match answer.call {
@@ -402,14 +406,20 @@ impl Conversation {
             question["routes"]["latency"] = json!(latency);
             question["routes"]["bandwidth"] = json!(bandwidth);
         }
-        let price_row = |(process, &core): (usize, &usize)| -> Vec<f64> {
-            let from = instance.cluster(core);
-            let size = instance.process_memory.get(process);
-            let size = size.map_or(0.0, |memory| memory.get());
-            let pairs = latency[from].iter().zip(&bandwidth[from]);
-            pairs.map(|(latency, rate)| latency + size / rate).collect()
-        };
-        let prices = instance.current_hosts.iter().enumerate().map(price_row);
+        let prices = instance.current_hosts.iter().enumerate().map(
+            |(process, &core): (usize, &usize)| -> Vec<f64> {
+                let from = instance.cluster(core);
+                let size = instance
+                    .process_memory
+                    .get(process)
+                    .map_or(0.0, |memory| memory.get());
+                latency[from]
+                    .iter()
+                    .zip(&bandwidth[from])
+                    .map(|(latency, rate)| latency + size / rate)
+                    .collect()
+            },
+        );
         question["move_price"] = json!(prices.collect::<Vec<_>>());
     }
 
@@ -419,8 +429,7 @@ impl Conversation {
             "the program of the policy printed more than one line for one barrier: `{}`",
             shorten(line)
         );
-        let problem = self.program.problem_with_error_output(&message);
-        problem.source(&self.last_place).hint(
+        self.program.problem_with_error_output(&message).source(&self.last_place).hint(
             "let the program print one line for each barrier, and write other texts to its error output",
         )
     }
@@ -438,9 +447,9 @@ fn routes_between_clusters(instance: &Instance<'_>) -> Option<[Vec<Vec<f64>>; 2]
         ends[cluster].1 = core;
     }
     let grid = |value: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
-        let row =
-            |&(from, _): &(usize, usize)| ends.iter().map(|&(_, to)| value(from, to)).collect();
-        ends.iter().map(row).collect()
+        ends.iter()
+            .map(|&(from, _)| ends.iter().map(|&(_, to)| value(from, to)).collect())
+            .collect()
     };
     (ends.len() <= MAX_CLUSTERS).then(|| {
         [
@@ -469,12 +478,11 @@ impl ProgramAnswer {
     fn parse(line: &str) -> Result<Self, Problem> {
         let line = line.trim_start_matches('\u{feff}'); // a byte-order mark
         serde_json::from_str(line).map_err(|error| {
-            let message = format!(
+            Problem::new(format!(
                 "the program of the policy answered `{}`, which is not valid: {error}",
                 shorten(line)
-            );
-            Problem::new(message)
-                .hint("let the program print one line: {\"call\": 1, \"assignment\": [0, 1, ...]}")
+            ))
+            .hint("let the program print one line: {\"call\": 1, \"assignment\": [0, 1, ...]}")
         })
     }
 }
@@ -499,7 +507,8 @@ fn parse_assignment(
             return Err(Problem::new(message).hint(hint));
         }
     };
-    let (found, processes) = (numbers.len(), instance.process_count());
+    let found = numbers.len();
+    let processes = instance.process_count();
     if found != processes {
         let message = format!(
             "the program of the policy assigned {place}s to {}, but the barrier has {processes}",
@@ -522,9 +531,11 @@ fn parse_assignment(
     let places = numbers.iter().enumerate().map(known);
     let mut places: Vec<usize> = places.collect::<Result<_, _>>()?;
     if key == "placement" {
-        let moves = places.iter().copied().enumerate();
-        let moves =
-            moves.filter(|&(process, host)| hosts_by_core[instance.current_hosts[process]] != host);
+        let moves = places
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|&(process, host)| hosts_by_core[instance.current_hosts[process]] != host);
         places = cores_after_moves(instance, hosts_by_core, moves);
     }
     let mut assignment =

@@ -215,8 +215,10 @@ impl ExternalProgram {
             if waited >= NOTE_AFTER {
                 print_note_once(place);
             }
-            let used = self.processor_time().zip(used_before);
-            let used = used.map_or(waited, |(now, before)| now.saturating_sub(before));
+            let used = self
+                .processor_time()
+                .zip(used_before)
+                .map_or(waited, |(now, before)| now.saturating_sub(before));
             let too_long = if used > limit {
                 format!("{} s of CPU time", limit.as_secs_f64())
             } else if waited > limit * MAX_REAL_TIME_FACTOR {
@@ -225,8 +227,7 @@ impl ExternalProgram {
                 continue;
             };
             let message = format!("the program of the policy did not answer within {too_long}");
-            let problem = self.problem_with_error_output(&message);
-            return Err(problem.hint(
+            return Err(self.problem_with_error_output(&message).hint(
                 "let the program flush its output after each answer, or set `policy.exec.timeout` (in `migsim bench`, `--timeout`) to a longer time",
             ));
         }
@@ -322,7 +323,9 @@ fn start_guard_process(leader: &Child) -> Option<Child> {
 
 /// Splits a command into the program and its arguments at spaces, except between double quotes.
 fn split_command(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
+    let mut words = Vec::new();
+    let mut word = None;
+    let mut is_quoted = false;
     for letter in command.chars() {
         match letter {
             '"' => {
@@ -381,7 +384,8 @@ fn read_answer_line(output: &mut BufReader<impl Read>) -> io::Result<OutputLine>
 /// Reads the error output of a program until this output ends, writes its lines after `label` to the log or to the error output
 /// of this process, and stores the last part in `kept`.
 fn pass_error_output_on(mut output: impl Read, label: &str, kept: &Mutex<Vec<u8>>) {
-    let (mut buffer, mut is_line_start) = ([0; 4096], true);
+    let mut buffer = [0; 4096];
+    let mut is_line_start = true;
     while let Ok(count @ 1..) = output.read(&mut buffer) {
         let mut shown = Vec::new();
         for line in buffer[..count].split_inclusive(|byte| *byte == b'\n') {

@@ -22,7 +22,8 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> String {
     let call = scene.call_in_question();
     let reason = call.and_then(|call| call.explanation.get(TRIGGER_KEY)?[REASON_KEY].as_str());
     let reason = reason.filter(|reason| !reason.is_empty());
-    let (asker, after) = (describe_asker(scene), scene.superstep_in_question);
+    let asker = describe_asker(scene);
+    let after = scene.superstep_in_question;
     let reason = reason.map_or_else(String::new, |reason| format!(", since {reason}"));
     format!("{asker} requested a rescheduling call after superstep {after}{reason}.")
 }
@@ -54,10 +55,12 @@ pub fn describe_no_call(scene: &ExplainContext<'_>, last: &str, next: &str) -> V
         ));
     }
     if let Some(call) = scene.next_call() {
-        let (after, next) = (call.superstep, if calls.is_empty() { next } else { "" });
+        let after = call.superstep;
+        let next = if calls.is_empty() { next } else { "" };
         calls.push(format!("the next call came after superstep {after}{next}"));
     }
-    let (after, calls) = (scene.superstep_in_question, calls.join(", and "));
+    let after = scene.superstep_in_question;
+    let calls = calls.join(", and ");
     vec![format!(
         "No rescheduling call was due after superstep {after}, so that no process could move: {calls}."
     )]
@@ -93,8 +96,13 @@ pub fn list_explanation_values(
             process.is_some_and(|process| entry["process"].as_u64() == Some(process))
         };
         let line = |value: &Value| format!("  {}: {}", key, describe_recorded_value(value));
-        let entries = value.as_array().into_iter().flatten().filter(of_process);
-        let entries: Vec<String> = entries.map(line).collect();
+        let entries: Vec<String> = value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(of_process)
+            .map(line)
+            .collect();
         if entries.is_empty() {
             sentences.push(line(value));
         }
@@ -107,12 +115,11 @@ fn describe_recorded_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => format!("a list of {}", list.len()),
-        Value::Object(fields) => {
-            let fields = fields.iter();
-            let fields =
-                fields.map(|(key, value)| format!("{key} {}", describe_recorded_value(value)));
-            fields.collect::<Vec<_>>().join(", ")
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| format!("{key} {}", describe_recorded_value(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

@@ -40,10 +40,11 @@ impl<'a> HostOffers<'a> {
         for (host, image) in view.placement.iter().zip(view.process_memory) {
             memory[host.index()] += image.get();
         }
-        let load = |host| loads.mean_load(config, HostId::from_index(host), view);
         Self {
             view,
-            loads: (0..hosts).map(load).collect(),
+            loads: (0..hosts)
+                .map(|host| loads.mean_load(config, HostId::from_index(host), view))
+                .collect(),
             used_memory: memory,
         }
     }

@@ -30,8 +30,10 @@ struct RecordedPotential {
 
 fn describe_potentials(scene: &ExplainContext<'_>, call: DecisionRecord<'_>) -> Vec<String> {
     let asked = scene.process_in_question;
-    let recorded = call.explanation.get("potentials");
-    let recorded = recorded.and_then(|list| Vec::<RecordedPotential>::deserialize(list).ok());
+    let recorded = call
+        .explanation
+        .get("potentials")
+        .and_then(|list| Vec::<RecordedPotential>::deserialize(list).ok());
     let mut shown: Vec<RecordedPotential> = Vec::new();
     for one in recorded.into_iter().flatten() {
         if asked.is_some_and(|process| process != one.process) {
@@ -61,8 +63,8 @@ fn describe_potentials(scene: &ExplainContext<'_>, call: DecisionRecord<'_>) -> 
             Some(_) => String::new(),
             None => format!("p{}, ", one.process),
         };
-        let terms = [one.potential, one.processing, one.communication, one.memory];
-        let [value, processing, communication, memory] = terms.map(three_decimals);
+        let [value, processing, communication, memory] =
+            [one.potential, one.processing, one.communication, one.memory].map(three_decimals);
         let cluster = &one.cluster;
         sentences.push(format!(
             "  {cluster}: {who}{value} = {processing} processing + {communication} communication - {memory} memory"

@@ -48,13 +48,15 @@ impl HostLoads {
                 let steps = host.busy_cores_over_time()?;
                 Some(StepFunctionIntegral::new(host.busy_cores, steps))
             };
-            let pairs = |host: &Host| {
-                [
-                    left(host).zip(left(host)).map(<[_; 2]>::from),
-                    busy(host).zip(busy(host)).map(<[_; 2]>::from),
-                ]
-            };
-            self.load_integrals = hosts.iter().map(pairs).collect();
+            self.load_integrals = hosts
+                .iter()
+                .map(|host| {
+                    [
+                        left(host).zip(left(host)).map(<[_; 2]>::from),
+                        busy(host).zip(busy(host)).map(<[_; 2]>::from),
+                    ]
+                })
+                .collect();
         }
         for (work, at) in view.measurements.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];

@@ -109,8 +109,7 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
         .clone()
         .map(|process| forecasts.predicted_computation_time(process).get());
     let images = view.process_memory.iter().map(|image| image.get());
-    let both = relative_to_maximum(times).zip(relative_to_maximum(images));
-    all.zip(both)
+    all.zip(relative_to_maximum(times).zip(relative_to_maximum(images)))
         .map(|(process, (ip, im))| ProcessTerms {
             process: process + 1,
             instructions: forecasts.predicted_work(process).get(),
@@ -154,14 +153,15 @@ impl<'a> PotentialSummary<'a> {
     }
 
     fn add_process(&mut self, row: &[MigrationPotential<'a>], most: usize) {
-        let higher = |best: MigrationPotential<'a>, one: MigrationPotential<'a>| {
-            if one.potential > best.potential {
-                one
-            } else {
-                best
-            }
-        };
-        self.best.extend(row.iter().copied().reduce(higher));
+        self.best.extend(row.iter().copied().reduce(
+            |best: MigrationPotential<'a>, one: MigrationPotential<'a>| {
+                if one.potential > best.potential {
+                    one
+                } else {
+                    best
+                }
+            },
+        ));
         if let Some(listed) = &mut self.listed {
             listed.extend_from_slice(row);
             if listed.len() > most {
@@ -259,8 +259,9 @@ fn transfer_time(
     let size = config.ping.unwrap_or(view.process_memory[process]);
     let way = |from, to| {
         let route = platform.route(from, to)?;
-        let bottleneck = platform.bottleneck_bandwidth(&route);
-        let transfer = bottleneck.map_or_else(Seconds::default, |rate| size / rate);
+        let transfer = platform
+            .bottleneck_bandwidth(&route)
+            .map_or_else(Seconds::default, |rate| size / rate);
         Some((platform.route_latency(&route) + transfer).get())
     };
     Some(Seconds::of(

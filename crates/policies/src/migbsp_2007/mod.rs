@@ -184,15 +184,17 @@ impl Policy for MigBsp2007 {
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let processes = process_terms(&self.forecasts, view);
-        let (config, forecasts) = (&self.config, &self.forecasts);
+        let config = &self.config;
+        let forecasts = &self.forecasts;
         let is_explained = self.call_count < config.explained_calls;
         let most = if is_explained { MAX_LISTED_PAIRS } else { 0 };
         let survey = PotentialSummary::new(config, forecasts, &processes, view, random, most);
         let explanation = self.decision_record(&processes, &survey);
         let mut offers = HostOffers::new(&self.config, &mut self.host_loads, view);
         let elected = survey.above(self.config.threshold);
-        let movable = (elected.iter()).filter(|one| !view.is_pinned(one.process_number - 1));
-        let candidates: Vec<Candidate> = movable
+        let candidates: Vec<Candidate> = elected
+            .iter()
+            .filter(|one| !view.is_pinned(one.process_number - 1))
             .map(|elected| place_candidate(elected, &mut offers, view))
             .collect();
         self.call_count = self.call_count.saturating_add(1);

@@ -40,8 +40,10 @@ impl Criterion for Boulmier {
         let now = observed.lost_time();
         self.lost_time += now;
         self.supersteps_since_balancing += 1;
-        let (count, lost) = (self.supersteps_since_balancing, self.lost_time);
-        let (growth, cost) = (f64::from(count) * now - lost, observed.balancing_cost.get());
+        let count = self.supersteps_since_balancing;
+        let lost = self.lost_time;
+        let growth = f64::from(count) * now - lost;
+        let cost = observed.balancing_cost.get();
         if growth < cost {
             return None;
         }

@@ -41,8 +41,9 @@ impl TriggerOptions for EveryOptions {
 
 impl Trigger for EveryOptions {
     fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
-        let next = (observed.superstep + 1).wrapping_add(self.offset);
-        next.is_multiple_of(self.supersteps.get())
+        (observed.superstep + 1)
+            .wrapping_add(self.offset)
+            .is_multiple_of(self.supersteps.get())
     }
 
     fn reason(&self) -> Reason {

@@ -40,13 +40,14 @@ impl TriggerOptions for MarquezOptions {
 
 impl Criterion for MarquezOptions {
     fn reason_if_due(&mut self, observed: &ObservedSuperstep) -> Option<Reason> {
-        let times = [
+        let [least, mean, largest] = [
             observed.min_host_time,
             observed.mean_host_time,
             observed.max_host_time,
-        ];
-        let [least, mean, largest] = times.map(Seconds::get);
-        let (x, tolerance) = (self.x, mean * self.x);
+        ]
+        .map(Seconds::get);
+        let x = self.x;
+        let tolerance = mean * self.x;
         let is_due = least < mean - tolerance || mean + tolerance < largest;
         is_due.then(|| {
             let [from, average, to] = [least, mean, largest].map(format_time);

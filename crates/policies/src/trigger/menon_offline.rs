@@ -107,11 +107,12 @@ impl Criterion for MenonOffline {
 /// the first value itself, since the value before it counts as 0.
 fn mean_slope(values: &[f64], first: usize) -> f64 {
     let before = std::iter::once(0.0).chain(values.iter().copied());
-    let slopes = values
+    let sum = values
         .iter()
         .zip(before)
-        .map(|(value, before)| value - before);
-    let sum = slopes.skip(first).fold(0.0, |sum, slope| sum + slope);
+        .map(|(value, before)| value - before)
+        .skip(first)
+        .fold(0.0, |sum, slope| sum + slope);
     sum / values.len().saturating_sub(first).max(1) as f64
 }
 

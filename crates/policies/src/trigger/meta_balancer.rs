@@ -83,7 +83,8 @@ pub fn plan_next_balancing(
             .map(value)
             .fold(0.0, |sum, value| sum + value)
     };
-    let (max, avg) = (sum(max_of), sum(mean_of));
+    let max = sum(max_of);
+    let avg = sum(mean_of);
     let lines = (max / avg > first_ratio).then(|| {
         let max = FittedLine::new(samples, max_of, 1.0);
         let mean = FittedLine::new(samples, mean_of, first_ratio);
@@ -91,9 +92,12 @@ pub fn plan_next_balancing(
     });
     lines.flatten().or_else(|| {
         let count = samples.len() as f64;
-        let scaled = samples.iter().map(|sample| mean_of(sample) * first_ratio);
-        let scaled = scaled.fold(0.0, |sum, value| sum + value);
-        let (max, avg) = (max / count, scaled / count);
+        let scaled = samples
+            .iter()
+            .map(|sample| mean_of(sample) * first_ratio)
+            .fold(0.0, |sum, value| sum + value);
+        let max = max / count;
+        let avg = scaled / count;
         let period = truncate_to_i32(price.get() / (max - avg));
         Some(BalancingPlan {
             period: if period < 0 { previous } else { period },
@@ -131,7 +135,8 @@ impl FittedLine {
             sum * scale / half.len() as f64
         };
         let (first, second) = samples.split_at(samples.len() / 2);
-        let (first, second) = (mean(first), mean(second));
+        let first = mean(first);
+        let second = mean(second);
         let slope = 2.0 * (second - first) / count;
         let intercept = first - slope * count / 4.0;
         Self { slope, intercept }
@@ -191,8 +196,8 @@ impl Criterion for MetaBalancer {
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < MAX_UTILISATION {
             let first = 1.0 / ratio(&self.samples[0]);
-            let (cost, period) = (observed.balancing_cost, self.balancing_period);
-            let plan = plan_next_balancing(&self.samples, cost, period, first);
+            let cost = observed.balancing_cost;
+            let plan = plan_next_balancing(&self.samples, cost, self.balancing_period, first);
             // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
                 self.balancing_period = plan.period;

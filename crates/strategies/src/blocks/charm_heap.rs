@@ -26,7 +26,8 @@ impl CharmHeap {
         let top = std::mem::replace(top, last);
         let mut at = 0;
         loop {
-            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let left = 2 * at + 1;
+            let right = 2 * at + 2;
             let child = if right < self.items.len() {
                 if better(self.items[left], self.items[right]) {
                     left
@@ -62,7 +63,8 @@ impl CharmHeap {
             self.items.swap(at, (at - 1) / 2);
             self.restore_order_at((at - 1) / 2, better);
         }
-        let (left, right) = (2 * at + 1, 2 * at + 2);
+        let left = 2 * at + 1;
+        let right = 2 * at + 2;
         let mut winner = at;
         if right < self.items.len() {
             for child in [left, right] {

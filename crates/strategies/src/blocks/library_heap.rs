@@ -69,7 +69,8 @@ fn make_heap<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
 fn fill_hole<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
     let mut hole = top;
     loop {
-        let (left, right) = (2 * hole + 1, 2 * hole + 2);
+        let left = 2 * hole + 1;
+        let right = 2 * hole + 2;
         let child = if right < items.len() {
             if below(&items[right], &items[left]) {
                 left

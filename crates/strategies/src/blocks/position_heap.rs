@@ -103,7 +103,8 @@ impl PositionHeap {
     /// child that has the smaller load (in case of ties the right child).
     fn sink_from<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while 2 * at <= self.last_position() {
-            let (left, right) = (2 * at, 2 * at + 1);
+            let left = 2 * at;
+            let right = 2 * at + 1;
             let child = if right <= self.last_position() && !self.is_less(left, right, loads) {
                 right
             } else {

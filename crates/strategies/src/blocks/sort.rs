@@ -17,10 +17,8 @@ pub(crate) fn sort_counting_comparisons<T: Copy>(
     };
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
     quicksort(items, depth, &less);
-    let (first, rest) = (
-        items.len().min(MAX_INSERTION_LENGTH),
-        MAX_INSERTION_LENGTH..items.len(),
-    );
+    let first = items.len().min(MAX_INSERTION_LENGTH);
+    let rest = MAX_INSERTION_LENGTH..items.len();
     insertion_sort(&mut items[..first], &less);
     for at in rest {
         insert_unguarded(items, at, &less);
@@ -55,11 +53,13 @@ fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T
 }
 
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
-    let (middle, last) = (items.len() / 2, items.len() - 1);
+    let middle = items.len() / 2;
+    let last = items.len() - 1;
     let median = median_position([1, middle, last], |a, b| less(&items[a], &items[b]));
     items.swap(0, median);
     let pivot = items[0];
-    let (mut left, mut right) = (1, items.len());
+    let mut left = 1;
+    let mut right = items.len();
     loop {
         while less(&items[left], &pivot) {
             left += 1;

@@ -16,8 +16,8 @@ pub fn stored_best_makespan_rows(suite: &str, draw: u64) -> Vec<(u64, u64, Strin
         _ => "",
     };
     let mut table = csv::Reader::from_reader(table.as_bytes());
-    let rows = table
+    table
         .deserialize()
-        .map(|row| row.expect("the stored table is complete"));
-    rows.collect()
+        .map(|row| row.expect("the stored table is complete"))
+        .collect()
 }

@@ -45,12 +45,14 @@ fn policies_to_draw(bench: &BenchResults) -> Vec<&PolicyStatistics> {
 
 /// Draws the performance profiles of the selected policies as a figure.
 pub(super) fn draw_performance_profiles(bench: &BenchResults) -> Drawing {
-    let curves = policies_to_draw(bench).into_iter().zip(COLOURS);
-    let curves = curves.map(|(one, colour)| Curve {
-        name: one.policy.clone(),
-        colour,
-        curve_points: performance_profile_corners(one),
-    });
+    let curves = policies_to_draw(bench)
+        .into_iter()
+        .zip(COLOURS)
+        .map(|(one, colour)| Curve {
+            name: one.policy.clone(),
+            colour,
+            curve_points: performance_profile_corners(one),
+        });
     let chart = CurveChart {
         name: "Performance profiles of the policies".into(),
         axis_titles: [

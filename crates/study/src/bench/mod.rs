@@ -98,8 +98,11 @@ impl BenchRequest {
         while let Some(&end) = ends.last().filter(|end| **end < count) {
             ends.push((2 * end).min(count));
         }
-        let starts = std::iter::once(0).chain(ends.clone());
-        starts.zip(ends).map(|(start, end)| start..end).collect()
+        std::iter::once(0)
+            .chain(ends.clone())
+            .zip(ends)
+            .map(|(start, end)| start..end)
+            .collect()
     }
 
     /// Returns the runs of some cases (counted from 0) that must still be simulated for the part `shard` of a plan, without those
@@ -127,8 +130,10 @@ impl BenchRequest {
             cases.contains(&(run / seeds / policies))
                 && (policy < spared || failed[policy].len() < MAX_FAILURES)
         };
-        let missing = missing_runs(plan, shard, rows).into_iter();
-        missing.filter(is_wanted).collect()
+        missing_runs(plan, shard, rows)
+            .into_iter()
+            .filter(is_wanted)
+            .collect()
     }
 
     /// Creates the sweep that runs the policies on all cases; the sweep can be divided into parts.
@@ -163,8 +168,9 @@ impl BenchRequest {
             None => ValuesSpec::parse(&file.seeds).map_err(wrong)?,
         };
         let cases = 1..=self.case_count;
-        let cases = cases.map(|number| format!("{}.{}.{number}", file.name, self.case_draw));
-        let cases: Vec<String> = cases.collect();
+        let cases: Vec<String> = cases
+            .map(|number| format!("{}.{}.{number}", file.name, self.case_draw))
+            .collect();
         let parameter = |key: &str, values: &[String], text: String| {
             let values = values.iter().map(|value| json!(value)).collect();
             Parameter::new(registry, key, ValuesSpec::from_list(values, text), &source)

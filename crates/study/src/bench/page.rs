@@ -80,6 +80,7 @@ impl BenchResults {
 fn fastest_policy_index(case: &BenchCaseResults) -> Option<usize> {
     let makespan = |place: &usize| case.policies[*place].makespan;
     let policies = 0..case.policies.len() - 1;
-    let ran = policies.filter(|place| !case.policies[*place].has_failed);
-    ran.min_by(|a, b| makespan(a).total_cmp(&makespan(b)))
+    policies
+        .filter(|place| !case.policies[*place].has_failed)
+        .min_by(|a, b| makespan(a).total_cmp(&makespan(b)))
 }

@@ -81,8 +81,10 @@ impl BenchResults {
             format_count(self.cases.len(), "case"),
             format_count(self.seeds.len(), "seed")
         )];
-        let first = self.cases.first();
-        let prices = first.and_then(|one| describe_prices(&one.case.experiment));
+        let prices = self
+            .cases
+            .first()
+            .and_then(|one| describe_prices(&one.case.experiment));
         lines.extend(prices.map(|prices| format!("Prices: {prices}.")));
         let runs = self.cases.len() * self.seeds.len();
         for one in &self.policies {
@@ -243,26 +245,28 @@ impl BenchResults {
                 case.case.name.clone(),
                 case.case.classes.join("; "),
             ];
-            let policies = self.policy_names.iter().zip(&case.policies);
-            policies.map(move |(policy, one)| {
-                let numbers = [
-                    one.ratio,
-                    one.makespan,
-                    one.calls,
-                    one.moves,
-                    one.straight_returns,
-                    one.calls_cost_share,
-                    one.moves_cost_share,
-                ];
-                let mut fields = [
-                    &start[..],
-                    std::slice::from_ref(policy),
-                    &numbers.map(csv_number),
-                ]
-                .concat();
-                fields.extend([one.has_failed.to_string(), one.new_best_runs.to_string()]);
-                fields
-            })
+            self.policy_names
+                .iter()
+                .zip(&case.policies)
+                .map(move |(policy, one)| {
+                    let numbers = [
+                        one.ratio,
+                        one.makespan,
+                        one.calls,
+                        one.moves,
+                        one.straight_returns,
+                        one.calls_cost_share,
+                        one.moves_cost_share,
+                    ];
+                    let mut fields = [
+                        &start[..],
+                        std::slice::from_ref(policy),
+                        &numbers.map(csv_number),
+                    ]
+                    .concat();
+                    fields.extend([one.has_failed.to_string(), one.new_best_runs.to_string()]);
+                    fields
+                })
         });
         let columns = "case,name,classes,policy,ratio,makespan_s,calls,moves,straight_returns,calls_cost_share,moves_cost_share,failed,new_best_runs";
         csv_text(columns.split(','), lines)
@@ -272,15 +276,17 @@ impl BenchResults {
     /// makespans.
     pub(super) fn best_makespans_csv(&self) -> String {
         let lines = self.cases.iter().flat_map(|case| {
-            let seeds = self.seeds.iter().zip(&case.fastest);
-            seeds.map(|(seed, (policy, makespan))| {
-                vec![
-                    case.case.case_number.to_string(),
-                    seed.to_string(),
-                    self.policy_names[*policy].clone(),
-                    makespan.to_string(),
-                ]
-            })
+            self.seeds
+                .iter()
+                .zip(&case.fastest)
+                .map(|(seed, (policy, makespan))| {
+                    vec![
+                        case.case.case_number.to_string(),
+                        seed.to_string(),
+                        self.policy_names[*policy].clone(),
+                        makespan.to_string(),
+                    ]
+                })
         });
         csv_text(["case", "seed", "policy", "makespan_s"], lines)
     }

@@ -150,8 +150,7 @@ impl BenchResults {
     pub fn from_rows(request: &BenchRequest, [plan, starts]: [&Plan; 2], rows: &Rows) -> Self {
         let file = request.suite.suite_file();
         let draw = request.case_draw;
-        let stored = stored_best_makespan_rows(&file.name, draw.draw_number_or_zero());
-        let stored = stored.into_iter();
+        let stored = stored_best_makespan_rows(&file.name, draw.draw_number_or_zero()).into_iter();
         let mut policy_names = request.policy_names();
         let runs = BenchRuns {
             policy_count: policy_names.len(),
@@ -184,18 +183,20 @@ impl BenchResults {
         &self,
         is_one: impl Fn(&BenchmarkCase) -> bool,
     ) -> Vec<PolicyStatistics> {
-        let cases = self.cases.iter().filter(|one| is_one(&one.case));
-        let cases: Vec<&BenchCaseResults> = cases.collect();
+        let cases: Vec<&BenchCaseResults> =
+            self.cases.iter().filter(|one| is_one(&one.case)).collect();
         let places = 0..if cases.is_empty() {
             0
         } else {
             self.policy_names.len()
         };
-        let policies = places.map(|place| self.statistics_of_policy(place, &cases));
-        let mut policies: Vec<PolicyStatistics> = policies.collect();
+        let mut policies: Vec<PolicyStatistics> = places
+            .map(|place| self.statistics_of_policy(place, &cases))
+            .collect();
         policies.sort_by(|a, b| {
-            let by_ratio = a.mean_ratio.total_cmp(&b.mean_ratio);
-            by_ratio.then_with(|| a.policy.cmp(&b.policy))
+            a.mean_ratio
+                .total_cmp(&b.mean_ratio)
+                .then_with(|| a.policy.cmp(&b.policy))
         });
         policies
     }
@@ -213,8 +214,8 @@ impl BenchResults {
         let policies = |class: &str| {
             self.policies_over_cases(|case| case.classes.iter().any(|one| one == class))
         };
-        let classes = classes.into_iter();
         classes
+            .into_iter()
             .map(|(class, count)| (class, count, policies(class)))
             .collect()
     }
@@ -226,14 +227,19 @@ impl BenchResults {
         let count =
             |is_one: fn(&PolicyCaseResults) -> bool| own().filter(|one| is_one(one)).count();
         let ratios: Vec<f64> = own().map(|one| one.ratio).collect();
-        let worst = (0..cases.len()).max_by(|a, b| ratios[*a].total_cmp(&ratios[*b]));
-        let worst = worst.expect("there are cases");
+        let worst = (0..cases.len())
+            .max_by(|a, b| ratios[*a].total_cmp(&ratios[*b]))
+            .expect("there are cases");
         let mut sorted_ratios = ratios.clone();
         sorted_ratios.sort_by(f64::total_cmp);
         let is_win = |case: &&&BenchCaseResults| {
             let own = &case.policies[place];
-            let others = case.policies.iter().filter(|one| !one.has_failed);
-            let least = others.map(|one| one.makespan).fold(f64::INFINITY, f64::min);
+            let least = case
+                .policies
+                .iter()
+                .filter(|one| !one.has_failed)
+                .map(|one| one.makespan)
+                .fold(f64::INFINITY, f64::min);
             let margin = Indifference::default().percent() / 100.0;
             !own.has_failed && own.makespan <= least * (1.0 + margin)
         };
@@ -272,7 +278,8 @@ impl BenchResults {
 }
 
 fn median_of_sorted(sorted: &[f64]) -> f64 {
-    let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
+    let low = (sorted.len() - 1) / 2;
+    let high = sorted.len() / 2;
     f64::midpoint(sorted[low], sorted[high])
 }
 
@@ -282,8 +289,9 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
     let resamples = (0..BOOTSTRAP_RESAMPLES).map(|_| {
-        let drawn = (0..count).map(|_| ratios[random.draw_below(count)]);
-        let mut drawn: Vec<f64> = drawn.collect();
+        let mut drawn: Vec<f64> = (0..count)
+            .map(|_| ratios[random.draw_below(count)])
+            .collect();
         let mean = mean(&drawn);
         drawn.sort_by(f64::total_cmp);
         (mean, median_of_sorted(&drawn))
@@ -321,12 +329,14 @@ impl BenchRuns<'_> {
     fn case_results(&self, case: BenchmarkCase) -> BenchCaseResults {
         let index = usize::try_from(case.case_number - 1).expect("at most 10 000 cases");
         let settings = index * self.policy_count..(index + 1) * self.policy_count;
-        let rows = settings
+        let rows: Vec<Vec<Option<&RunRow>>> = settings
             .clone()
-            .map(|setting| self.rows_by_seed(self.plan, setting));
-        let rows: Vec<Vec<Option<&RunRow>>> = rows.collect();
-        let times = rows.iter().map(|rows| makespans(rows, Scenario::Iii));
-        let times: Vec<Option<Vec<f64>>> = times.collect();
+            .map(|setting| self.rows_by_seed(self.plan, setting))
+            .collect();
+        let times: Vec<Option<Vec<f64>>> = rows
+            .iter()
+            .map(|rows| makespans(rows, Scenario::Iii))
+            .collect();
         let seeds = self.plan.seeds.iter().enumerate();
         let best_known = seeds.clone().map(|(seed, number)| {
             let stored = self.stored_best.get(&(case.case_number, *number));
@@ -340,8 +350,8 @@ impl BenchRuns<'_> {
             has_failed: true,
             ..PolicyCaseResults::default()
         };
-        let runs = settings.zip(rows.iter().zip(&times));
-        let mut policies: Vec<PolicyCaseResults> = runs
+        let mut policies: Vec<PolicyCaseResults> = settings
+            .zip(rows.iter().zip(&times))
             .map(|(setting, (rows, times))| match times {
                 Some(times) => PolicyCaseResults::from_runs(rows, times, &best_known),
                 None => PolicyCaseResults {
@@ -354,8 +364,9 @@ impl BenchRuns<'_> {
                 },
             })
             .collect();
-        let start = self.best_static_start(index);
-        let start = start.map(|times| PolicyCaseResults::from_runs(&[], &times, &best_known));
+        let start = self
+            .best_static_start(index)
+            .map(|times| PolicyCaseResults::from_runs(&[], &times, &best_known));
         policies.push(start.unwrap_or(failed));
         BenchCaseResults {
             case,
@@ -371,9 +382,9 @@ impl BenchRuns<'_> {
     fn best_static_start(&self, index: usize) -> Option<Vec<f64>> {
         let cases = self.plan.settings.len() / self.policy_count;
         let rules = self.starts.settings.len() / cases.max(1);
-        let times = (index * rules..(index + 1) * rules)
-            .filter_map(|setting| makespans(&self.rows_by_seed(self.starts, setting), Scenario::I));
-        times.min_by(|a, b| mean(a).total_cmp(&mean(b)))
+        (index * rules..(index + 1) * rules)
+            .filter_map(|setting| makespans(&self.rows_by_seed(self.starts, setting), Scenario::I))
+            .min_by(|a, b| mean(a).total_cmp(&mean(b)))
     }
 }
 
@@ -386,8 +397,8 @@ fn makespans(rows: &[Option<&RunRow>], scenario: Scenario) -> Option<Vec<f64>> {
 /// result is the index 0 and infinity.
 fn find_fastest_policy(makespans: &[Option<Vec<f64>>], seed: usize) -> (usize, f64) {
     let times = makespans.iter().enumerate();
-    let times = times.filter_map(|(policy, times)| Some((policy, times.as_ref()?[seed])));
     times
+        .filter_map(|(policy, times)| Some((policy, times.as_ref()?[seed])))
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .unwrap_or((0, f64::INFINITY))
 }

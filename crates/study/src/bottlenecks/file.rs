@@ -102,15 +102,18 @@ impl CausalProfile {
     /// Returns the profile as JSON: makespan, critical path and changes. Pairs of changes and gains with kept decisions are
     /// present only if the user requested them.
     pub fn to_json(&self) -> Value {
-        let changes = self.rows.iter().flat_map(|row| &row.changes);
-        let changes = changes.map(|tried| ChangeRow {
-            change: tried.change.to_string(),
-            makespan_s: tried.makespan.mean,
-            gain_percent: tried.gain.mean,
-            gain_ci95_percent: tried.gain.ci95,
-            held_gain_percent: tried.held_gain.map(|held| held.mean),
-            held_only: tried.held_only,
-        });
+        let changes = self
+            .rows
+            .iter()
+            .flat_map(|row| &row.changes)
+            .map(|tried| ChangeRow {
+                change: tried.change.to_string(),
+                makespan_s: tried.makespan.mean,
+                gain_percent: tried.gain.mean,
+                gain_ci95_percent: tried.gain.ci95,
+                held_gain_percent: tried.held_gain.map(|held| held.mean),
+                held_only: tried.held_only,
+            });
         let pairs = self.pairs.iter().map(|pair| PairRow {
             changes: pair.changes.each_ref().map(ToString::to_string),
             makespan_s: pair.makespan.mean,

@@ -85,8 +85,7 @@ impl SimulatedChange {
     /// Returns the gain by which the change is ranked \[%\]: with the decisions of the unchanged run if `is_held` is true, otherwise
     /// with new decisions.
     fn ranking_gain(&self, is_held: bool) -> Sample {
-        let held = self.held_gain.filter(|_| is_held);
-        held.unwrap_or(self.gain)
+        self.held_gain.filter(|_| is_held).unwrap_or(self.gain)
     }
 
     /// Returns the gain with new decisions \[%\]; `None` if the change was not simulated with new decisions.
@@ -119,11 +118,9 @@ impl QuantityRow {
     }
 
     fn has_effect(&self) -> bool {
-        let gains = self
-            .changes
+        self.changes
             .iter()
-            .flat_map(|one| [Some(one.gain), one.held_gain]);
-        gains
+            .flat_map(|one| [Some(one.gain), one.held_gain])
             .flatten()
             .any(|gain| gain.mean.abs() >= MIN_GAIN_PERCENT)
     }
@@ -199,18 +196,18 @@ pub struct PreparedProfile {
 /// # Errors
 /// The settings cannot be read or run, or decisions are to be kept in a scenario without decisions.
 pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<PreparedProfile, Error> {
-    let (layers, shared) = (sweep.fixed_settings(), &sweep.shared.shared_inputs);
+    let layers = sweep.fixed_settings();
+    let shared = &sweep.shared.shared_inputs;
     let experiment = Experiment::load_shared(&sweep.registry, &layers, sweep.limits, shared)?;
     let scenario = wanted
         .scenario
-        .or(experiment.config.scenarios.last().copied());
-    let scenario = scenario.unwrap_or(Scenario::I);
+        .or(experiment.config.scenarios.last().copied())
+        .unwrap_or(Scenario::I);
     if wanted.keeps_decisions && scenario == Scenario::I {
-        let hint = "leave out `--hold-decisions`, or choose `--scenario ii` or `--scenario iii`";
         return Err(Error::input(
             "`--hold-decisions` needs decisions of a policy, but in scenario i (application only) no policy decides",
             "--hold-decisions",
-            hint,
+            "leave out `--hold-decisions`, or choose `--scenario ii` or `--scenario iii`",
         ));
     }
     let mut notes = Vec::new();
@@ -230,9 +227,12 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
     sweep.varied_parameters = vec![Parameter::new(&sweep.registry, "changes", spec, source)];
     let changes = experiment.config.changes.clone();
     let run = |seed: &u64| {
-        let experiment = load_experiment(&sweep, &[Some(json!(changes))], *seed)?;
-        let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None)?;
-        Ok((*seed, run.outcome))
+        Ok((
+            *seed,
+            load_experiment(&sweep, &[Some(json!(changes))], *seed)?
+                .run_scenario(scenario, &Progress::default(), &mut (), None)?
+                .outcome,
+        ))
     };
     let runs = seeds
         .par_iter()
@@ -250,17 +250,19 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
     let quantities = possible.changeable_quantities.into_iter().map(|changed| {
         let sign = if changed.is_rate() { 1.0 } else { -1.0 };
         let share = first.path_percent_of_quantity(&path, &changed);
-        let amounts = [Amount::Percent(sign * STEP_PERCENT), Amount::Unlimited];
-        let changes = amounts.map(|amount| CaseChange::new(changed.clone(), amount));
+        let changes = [Amount::Percent(sign * STEP_PERCENT), Amount::Unlimited]
+            .map(|amount| CaseChange::new(changed.clone(), amount));
         (changes.to_vec(), share)
     });
-    let processes = possible.processes_per_host_changes.into_iter();
-    let processes = processes.map(|amount| {
-        (
-            vec![CaseChange::new(ChangedQuantity::ProcessesPerHost, amount)],
-            None,
-        )
-    });
+    let processes = possible
+        .processes_per_host_changes
+        .into_iter()
+        .map(|amount| {
+            (
+                vec![CaseChange::new(ChangedQuantity::ProcessesPerHost, amount)],
+                None,
+            )
+        });
     let may_move = scenario == Scenario::Iii && experiment.policy_name() != NEVER;
     Ok(PreparedProfile {
         planned_quantities: quantities.chain(processes).collect(),
@@ -293,9 +295,8 @@ impl PreparedProfile {
         let changes = self
             .planned_quantities
             .iter()
-            .flat_map(|(changes, _)| changes);
-        let changes =
-            changes.map(|change| 1 + usize::from(has_held_gains && !keeps_placement(change)));
+            .flat_map(|(changes, _)| changes)
+            .map(|change| 1 + usize::from(has_held_gains && !keeps_placement(change)));
         let paired = self.planned_quantities.len().min(MAX_PAIRED_QUANTITIES);
         let pairs = usize::from(self.simulates_pairs) * paired * paired.saturating_sub(1) / 2;
         ((changes.sum::<usize>() + pairs) * self.unchanged_runs.len()) as u64
@@ -312,9 +313,12 @@ impl PreparedProfile {
     ) -> Result<f64, Error> {
         let scenario = self.profile.scenario;
         let progress = Progress::default();
-        let all = self.changes_in_settings.iter().cloned();
-        let all = all.chain(changes.iter().map(ToString::to_string));
-        let all: Vec<String> = all.collect();
+        let all: Vec<String> = self
+            .changes_in_settings
+            .iter()
+            .cloned()
+            .chain(changes.iter().map(ToString::to_string))
+            .collect();
         let experiment = load_experiment(&self.sweep, &[Some(json!(all))], *seed)?;
         let mut id = run_id(&experiment);
         if is_held {
@@ -346,14 +350,18 @@ impl PreparedProfile {
         is_held: bool,
         store: &Mutex<Store>,
     ) -> Result<(Sample, Sample), Error> {
-        let bases = self.unchanged_runs.iter();
-        let times = bases.map(|base| self.makespan_with_changes(base, changes, is_held, store));
-        let times: Vec<f64> = times.collect::<Result<_, _>>()?;
-        let pairs = times.iter().zip(&self.unchanged_runs);
-        let gains = pairs.map(|(time, (_, base))| match base.makespan.get() {
-            base if base > 0.0 => 100.0 * (base - time) / base,
-            _ => 0.0,
-        });
+        let times: Vec<f64> = self
+            .unchanged_runs
+            .iter()
+            .map(|base| self.makespan_with_changes(base, changes, is_held, store))
+            .collect::<Result<_, _>>()?;
+        let gains = times
+            .iter()
+            .zip(&self.unchanged_runs)
+            .map(|(time, (_, base))| match base.makespan.get() {
+                base if base > 0.0 => 100.0 * (base - time) / base,
+                _ => 0.0,
+            });
         Ok((sample(times.iter().copied()), sample(gains)))
     }
 
@@ -387,14 +395,16 @@ impl PreparedProfile {
     /// The program has an internal fault, or a row cannot be written to the store.
     pub fn simulate_all_changes(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
         let mut profile = self.profile.clone();
-        let quantities = self.planned_quantities.par_iter();
-        let tried = quantities.map(|(changes, _)| {
-            let changes = changes
-                .par_iter()
-                .map(|change| self.simulate_change(change, store));
-            changes.collect::<Vec<_>>()
-        });
-        let tried: Vec<Vec<Result<SimulatedChange, Error>>> = tried.collect();
+        let tried: Vec<Vec<Result<SimulatedChange, Error>>> = self
+            .planned_quantities
+            .par_iter()
+            .map(|(changes, _)| {
+                changes
+                    .par_iter()
+                    .map(|change| self.simulate_change(change, store))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
         for ((planned, critical_path_percent), tried) in self.planned_quantities.iter().zip(tried) {
             match tried.into_iter().collect::<Result<_, Error>>() {
                 Ok(changes) => profile.rows.push(QuantityRow {
@@ -410,8 +420,9 @@ impl PreparedProfile {
         }
         let is_held = profile.keeps_decisions;
         let rank = |row: &QuantityRow, which: usize| {
-            let change = row.changes.get(which);
-            change.map_or(0.0, |one| one.ranking_gain(is_held).mean)
+            row.changes
+                .get(which)
+                .map_or(0.0, |one| one.ranking_gain(is_held).mean)
         };
         profile.rows.sort_by(|a, b| {
             let [by_step, by_limit] = [0, 1].map(|which| rank(b, which).total_cmp(&rank(a, which)));
@@ -428,29 +439,33 @@ impl PreparedProfile {
         rows: &[QuantityRow],
         store: &Mutex<Store>,
     ) -> Result<Vec<ChangePair>, Error> {
-        let best = rows
+        let best: Vec<&SimulatedChange> = rows
             .iter()
             .take(MAX_PAIRED_QUANTITIES)
-            .map(QuantityRow::improvement);
-        let best: Vec<&SimulatedChange> = best.collect();
-        let pairs = best.iter().enumerate();
-        let pairs = pairs.flat_map(|(place, a)| best[place + 1..].iter().map(move |b| [*a, *b]));
+            .map(QuantityRow::improvement)
+            .collect();
+        let pairs = best
+            .iter()
+            .enumerate()
+            .flat_map(|(place, a)| best[place + 1..].iter().map(move |b| [*a, *b]));
         let is_held = self.profile.keeps_decisions;
-        let simulate = |pair: [&SimulatedChange; 2]| {
-            let changes = pair.map(|one| &one.change);
-            let (makespan, gain) = self.simulate_changes(&changes, is_held, store)?;
-            let [a, b] = pair.map(|one| one.ranking_gain(is_held).mean);
-            let beyond = gain.mean - a - b;
-            let is_rounding = beyond.abs() < ROUNDING_TOLERANCE;
-            Ok(ChangePair {
-                changes: changes.map(Clone::clone),
-                makespan,
-                gain,
-                excess_gain: if is_rounding { 0.0 } else { beyond },
+        let mut pairs = pairs
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|pair| {
+                let changes = pair.map(|one| &one.change);
+                let (makespan, gain) = self.simulate_changes(&changes, is_held, store)?;
+                let [a, b] = pair.map(|one| one.ranking_gain(is_held).mean);
+                let beyond = gain.mean - a - b;
+                let is_rounding = beyond.abs() < ROUNDING_TOLERANCE;
+                Ok(ChangePair {
+                    changes: changes.map(Clone::clone),
+                    makespan,
+                    gain,
+                    excess_gain: if is_rounding { 0.0 } else { beyond },
+                })
             })
-        };
-        let pairs = pairs.collect::<Vec<_>>().into_par_iter().map(simulate);
-        let mut pairs = pairs.collect::<Result<Vec<ChangePair>, Error>>()?;
+            .collect::<Result<Vec<ChangePair>, Error>>()?;
         pairs.sort_by(|a, b| b.gain.mean.total_cmp(&a.gain.mean));
         Ok(pairs)
     }

@@ -115,14 +115,17 @@ impl CausalProfile {
 
     /// Returns a line that names the quantities whose changes have hardly an effect; `None` if every quantity has an effect.
     fn ineffective_quantities_line(&self) -> Option<String> {
-        let vain = self.rows.iter().filter(|row| !row.has_effect());
-        let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity())).collect();
-        let line = format!(
+        let vain: Vec<String> = self
+            .rows
+            .iter()
+            .filter(|row| !row.has_effect())
+            .map(|row| format!("`{}`", row.quantity()))
+            .collect();
+        (!vain.is_empty()).then_some(format!(
             "Quantities that change the time by less than {} %, even without limit: {}.",
             super::MIN_GAIN_PERCENT,
             vain.join(", ")
-        );
-        (!vain.is_empty()).then_some(line)
+        ))
     }
 
     /// Creates the table of every change of each quantity with its gain, for other programs.

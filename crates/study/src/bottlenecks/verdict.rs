@@ -12,17 +12,16 @@ impl CausalProfile {
     /// quantities that shorten it most without a limit (a capacity without bound, a cost of 0), the number of improvements that
     /// lengthen it, and the quantities with hardly an effect.
     pub fn verdict(&self) -> String {
-        let sentences = [
+        [
             Some(self.best_improvement_sentence()),
             Some(self.best_limit_removal_sentence()),
             self.losses_sentence(),
             Some(self.ineffective_quantities_sentence()),
-        ];
-        sentences
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ")
+        ]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
     }
 
     /// Returns the gain by which a change is ranked \[%\], as a mean over the seeds.
@@ -35,8 +34,10 @@ impl CausalProfile {
         &self,
         tried: impl Iterator<Item = &'a SimulatedChange> + Clone,
     ) -> Option<(Vec<&'a SimulatedChange>, f64)> {
-        let gains = tried.clone().map(|one| self.mean_ranking_gain(one));
-        let best = gains.reduce(f64::max)?;
+        let best = tried
+            .clone()
+            .map(|one| self.mean_ranking_gain(one))
+            .reduce(f64::max)?;
         let is_best = |one: &&SimulatedChange| best - self.mean_ranking_gain(one) < EQUAL_GAINS;
         let found = (tried.filter(is_best).collect(), best);
         (best >= super::MIN_GAIN_PERCENT).then_some(found)
@@ -60,7 +61,8 @@ impl CausalProfile {
     }
 
     fn best_improvement_sentence(&self) -> String {
-        let (time, step) = (self.makespan.format(), super::STEP_PERCENT);
+        let time = self.makespan.format();
+        let step = super::STEP_PERCENT;
         let Some((best, gain)) = self.best(self.rows.iter().map(QuantityRow::improvement)) else {
             return format!(
                 "The run takes {time} s. No single change by {step} % or by one process per host makes it faster."
@@ -72,7 +74,8 @@ impl CausalProfile {
             ("shortens", "")
         };
         let names = join_names(best.iter().map(|one| &one.change));
-        let (gain, decisions) = (format_short(gain), self.decisions(&best));
+        let gain = format_short(gain);
+        let decisions = self.decisions(&best);
         format!(
             "The run takes {time} s. Of all changes by {step} % or by one process per host, {names} {verb} the run most, by {gain} %{each}{decisions}."
         )
@@ -92,7 +95,8 @@ impl CausalProfile {
             ", and no change of a single quantity would gain more"
         };
         let names = join_names(best.iter().map(|one| &one.change.quantity));
-        let (gain, decisions) = (format_short(gain), self.decisions(&best));
+        let gain = format_short(gain);
+        let decisions = self.decisions(&best);
         let each = if best.len() > 1 { " each" } else { "" };
         format!(
             "If a single quantity had no limit (a capacity without bound, a cost of 0), {names} would gain most, {gain} % of the time{each}{decisions}{end}."
@@ -103,14 +107,17 @@ impl CausalProfile {
     /// processes per host is no improvement.
     fn losses_sentence(&self) -> Option<String> {
         let tried = || {
-            let tried = self.rows.iter().flat_map(|row| &row.changes);
-            tried.filter(|one| one.change.quantity != ChangedQuantity::ProcessesPerHost)
+            self.rows
+                .iter()
+                .flat_map(|row| &row.changes)
+                .filter(|one| one.change.quantity != ChangedQuantity::ProcessesPerHost)
         };
         let is_loss = |gain: f64| gain <= -super::MIN_GAIN_PERCENT;
         let losses = || tried().filter(|one| is_loss(one.gain.mean));
         let by_decisions =
             losses().filter(|one| one.held_gain.is_some_and(|held| !is_loss(held.mean)));
-        let (all, losses) = (tried().count(), losses().count());
+        let all = tried().count();
+        let losses = losses().count();
         let since = match by_decisions.count() {
             0 => String::new(),
             all if all == losses => ", since the policy then decides otherwise".to_owned(),
@@ -122,7 +129,8 @@ impl CausalProfile {
     }
 
     fn ineffective_quantities_sentence(&self) -> String {
-        let (all, least) = (self.rows.len(), super::MIN_GAIN_PERCENT);
+        let all = self.rows.len();
+        let least = super::MIN_GAIN_PERCENT;
         let vain = || self.rows.iter().filter(|row| !row.has_effect());
         let mut others =
             vain().filter(|row| row.improvement().change.amount != Amount::ProcessCount(1));

@@ -85,9 +85,10 @@ impl Summary {
                 let numbers = own.iter().filter_map(|row| measure((*row)?));
                 Sample::from_numbers(&numbers.collect::<Vec<_>>())
             });
-            let pairs = own.iter().zip(plan.rows_of(baseline, rows));
-            let differences =
-                pairs.filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?));
+            let differences = own
+                .iter()
+                .zip(plan.rows_of(baseline, rows))
+                .filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?));
             let failed = own.iter().flatten().filter(|row| row.error.is_some());
             SettingStatistics {
                 goal: measures[goal.measure],
@@ -98,8 +99,10 @@ impl Summary {
             }
         };
         let settings: Vec<SettingStatistics> = (0..plan.settings.len()).map(of_setting).collect();
-        let means = settings.iter().map(|setting| Some(setting.goal?.mean));
-        let means: Vec<Option<f64>> = means.collect();
+        let means: Vec<Option<f64>> = settings
+            .iter()
+            .map(|setting| Some(setting.goal?.mean))
+            .collect();
         let swept = &means[..means.len() - plan.added_baselines];
         let parameters = 0..plan.names.len();
         let effects = parameters
@@ -124,8 +127,10 @@ impl Summary {
             parameter_effects: effects.collect(),
         };
         summary.not_separated_settings = summary.settings_not_separated_from_best(|setting| {
-            let own = plan.rows_of(setting, rows).into_iter();
-            own.map(|row| goal.value(row?)).collect()
+            plan.rows_of(setting, rows)
+                .into_iter()
+                .map(|row| goal.value(row?))
+                .collect()
         });
         summary
     }
@@ -140,10 +145,14 @@ impl Summary {
             named
         });
         let first = named.clone().next().unwrap_or_default();
-        let names = plan.names.iter();
-        let names = names.map(|name| protect_formula_like_text(name).into_owned());
-        let columns = ["setting".to_owned()].into_iter().chain(names);
-        let columns = columns.chain(first.into_iter().map(|(name, _)| name));
+        let names = plan
+            .names
+            .iter()
+            .map(|name| protect_formula_like_text(name).into_owned());
+        let columns = ["setting".to_owned()]
+            .into_iter()
+            .chain(names)
+            .chain(first.into_iter().map(|(name, _)| name));
         let lines = named.enumerate().map(|(index, named)| {
             let values = plan.settings[index].iter().map(Option::as_ref);
             let statistics = named
@@ -161,8 +170,11 @@ impl Summary {
     /// Returns the share of the variance of the goal that the values of the parameters explain together and not one by one; `None`
     /// for fewer than two parameters, or if their shares overlap, since the settings are no grid.
     pub(super) fn interaction_share(&self) -> Option<f64> {
-        let shares = self.parameter_effects.iter().map(|one| one.variance_share);
-        let shares: Vec<f64> = shares.collect::<Option<_>>()?;
+        let shares: Vec<f64> = self
+            .parameter_effects
+            .iter()
+            .map(|one| one.variance_share)
+            .collect::<Option<_>>()?;
         let rest = 1.0 - shares.iter().sum::<f64>();
         (shares.len() > 1 && rest > -1e-9).then_some(rest.max(0.0))
     }
@@ -194,7 +206,8 @@ impl Summary {
             return Vec::new();
         };
         let statistics = &self.settings[best];
-        let (tried, ties) = (self.ranked.len(), self.best_settings.len());
+        let tried = self.ranked.len();
+        let ties = self.best_settings.len();
         let goal = Goal::with_scenario_glosses(self.goal.name());
         let mean = format_with_confidence_interval(statistics.goal);
         let chosen = match ties {
@@ -235,7 +248,8 @@ impl Summary {
         &self,
         goals: impl Fn(usize) -> Option<Vec<f64>>,
     ) -> Vec<usize> {
-        let (basis, is_gain) = (self.test_conditions, self.goal.is_gain());
+        let basis = self.test_conditions;
+        let is_gain = self.goal.is_gain();
         let Some(of_best) = self.best_settings.first().and_then(|best| goals(*best)) else {
             return Vec::new();
         };
@@ -254,8 +268,11 @@ impl Summary {
             paired_difference(slow, fast)
                 .is_none_or(|worse| !basis.is_significant(worse, margin, tried * (tried - 1) / 2))
         };
-        let found = others.into_iter().filter(is_as_good);
-        found.map(|other| other.0).collect()
+        others
+            .into_iter()
+            .filter(is_as_good)
+            .map(|other| other.0)
+            .collect()
     }
 }
 
@@ -299,16 +316,20 @@ pub fn setting_values_by_parameter(
     names: &[String],
     setting: &[Option<Value>],
 ) -> Map<String, Value> {
-    let pairs = names.iter().zip(setting);
-    let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-    given.collect()
+    names
+        .iter()
+        .zip(setting)
+        .filter_map(|(name, value)| Some((name.clone(), value.clone()?)))
+        .collect()
 }
 
 /// Formats the values of a setting with the names of their parameters, as in `alpha=4 x=0.5`.
 pub fn format_setting(names: &[String], setting: &[Option<Value>]) -> String {
-    let given = setting_values_by_parameter(names, setting).into_iter();
-    let given = given.map(|(name, value)| format!("{name}={}", value_label(&value)));
-    given.collect::<Vec<_>>().join(" ")
+    setting_values_by_parameter(names, setting)
+        .into_iter()
+        .map(|(name, value)| format!("{name}={}", value_label(&value)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Endings of the names of the columns in `summary.csv` with the statistics of a measure.
@@ -330,8 +351,10 @@ fn choose_goal(plan: &Plan, values: &[ParameterValues<'_>], rows: &Rows) -> Goal
 }
 
 fn is_default(value: &Value, default: Option<&Value>) -> bool {
-    let numbers = value.as_f64().zip(default.and_then(Value::as_f64));
-    numbers.is_some_and(|(value, default)| value == default)
+    value
+        .as_f64()
+        .zip(default.and_then(Value::as_f64))
+        .is_some_and(|(value, default)| value == default)
         || default.is_some_and(|default| value_label(value) == value_label(default))
 }
 
@@ -354,11 +377,15 @@ pub(super) fn missing_baselines(plan: &Plan) -> Vec<Setting> {
         return baselines;
     }
     for setting in &plan.settings {
-        let values = plan.names.iter().zip(setting).zip(&plan.defaults);
-        let of_work = values.map(|((name, value), default)| {
-            let is_work = plan.work.contains(name);
-            if is_work { value } else { default }.clone()
-        });
+        let of_work =
+            plan.names
+                .iter()
+                .zip(setting)
+                .zip(&plan.defaults)
+                .map(|((name, value), default)| {
+                    let is_work = plan.work.contains(name);
+                    if is_work { value } else { default }.clone()
+                });
         let baseline = of_work.collect();
         if !baselines.contains(&baseline) {
             baselines.push(baseline);
@@ -385,15 +412,16 @@ fn find_baselines(plan: &Plan, values: &[ParameterValues<'_>]) -> Vec<usize> {
         None => plan.work.contains(&plan.names[parameter]),
     };
     let ranks = |setting: usize, parameters: &[usize]| -> Vec<Option<usize>> {
-        let parameters = parameters.iter();
         parameters
+            .iter()
             .map(|one| values[*one].value_indices[setting])
             .collect()
     };
     let mut bases: BTreeMap<Vec<usize>, BTreeMap<_, usize>> = BTreeMap::new();
     for base in settings.clone().filter(is_base) {
-        let parameters = (0..values.len()).filter(|one| is_compared(base, *one));
-        let parameters: Vec<usize> = parameters.collect();
+        let parameters: Vec<usize> = (0..values.len())
+            .filter(|one| is_compared(base, *one))
+            .collect();
         let key = ranks(base, &parameters);
         bases
             .entry(parameters)

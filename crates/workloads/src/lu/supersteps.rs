@@ -70,11 +70,9 @@ impl Lu {
     /// # Errors
     /// A superstep has more than [`MAX_MESSAGES`] messages.
     fn check_message_count(&self) -> Result<(), Problem> {
-        let (n, m, columns) = (
-            u128::from(self.matrix_order),
-            u128::from(self.grid_rows),
-            u128::from(self.grid_columns),
-        );
+        let n = u128::from(self.matrix_order);
+        let m = u128::from(self.grid_rows);
+        let columns = u128::from(self.grid_columns);
         // Every element below and right of the diagonal may be a separate message to each other process of its row or column.
         let messages = n * (m + columns - 2);
         if self.config.packing == MessagePacking::Element && messages > MAX_MESSAGES {
@@ -108,7 +106,7 @@ impl Lu {
     }
 
     /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its row of the grid.
-    fn add_messages_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
+    fn add_messages_along_row(&self, plan: &mut Plan, s: u64, t: u64, elements: f64) {
         for other in (0..self.grid_columns).filter(|&other| other != t) {
             self.add_messages_between(
                 plan,
@@ -120,7 +118,7 @@ impl Lu {
     }
 
     /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its column of the grid.
-    fn add_messages_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
+    fn add_messages_along_column(&self, plan: &mut Plan, s: u64, t: u64, elements: f64) {
         for other in (0..self.grid_rows).filter(|&other| other != s) {
             self.add_messages_between(
                 plan,
@@ -135,8 +133,7 @@ impl Lu {
     /// adds one message per element instead.
     fn add_messages_between(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
         let message = |elements: f64| {
-            let bytes = (elements * self.config.bytes_per_element.get()).round();
-            let size = Bytes::of(bytes);
+            let size = Bytes::of((elements * self.config.bytes_per_element.get()).round());
             Message { from, to, size }
         };
         match self.config.packing {
@@ -162,7 +159,8 @@ impl Lu {
     fn add_diagonal_messages(&self, stage: u64, plan: &mut Plan) {
         self.add_messages_along_column(
             plan,
-            (stage % self.grid_rows, stage % self.grid_columns),
+            stage % self.grid_rows,
+            stage % self.grid_columns,
             1.0,
         );
     }
@@ -170,7 +168,8 @@ impl Lu {
     /// Adds the work and the messages of a superstep of type 2: the divisions, and the messages with the column and the row of
     /// the matrix that all processes need.
     fn add_divisions(&self, stage: u64, plan: &mut Plan) {
-        let (diagonal_row, diagonal_column) = (stage % self.grid_rows, stage % self.grid_columns);
+        let diagonal_row = stage % self.grid_rows;
+        let diagonal_column = stage % self.grid_columns;
         let per_division = self.config.instructions_per_division.get();
         for s in 0..self.grid_rows {
             let elements = self.owned_rows_or_columns(stage + 1, self.grid_rows, s);
@@ -178,12 +177,13 @@ impl Lu {
                 to_instructions(elements * per_division);
             for t in 0..self.grid_columns {
                 if t == diagonal_column {
-                    self.add_messages_along_row(plan, (s, t), elements);
+                    self.add_messages_along_row(plan, s, t, elements);
                 }
                 if s == diagonal_row {
                     self.add_messages_along_column(
                         plan,
-                        (s, t),
+                        s,
+                        t,
                         self.owned_rows_or_columns(stage + 1, self.grid_columns, t),
                     );
                 }
@@ -238,7 +238,8 @@ impl Workload for Lu {
     /// Returns the number of messages of the largest superstep, which is in stage 0, and the memory of the stored supersteps,
     /// which is 0 B because they are not stored.
     fn extent(&self) -> ApplicationSize {
-        let (rows, columns) = (self.grid_rows as f64, self.grid_columns as f64);
+        let rows = self.grid_rows as f64;
+        let columns = self.grid_columns as f64;
         let messages = match self.config.packing {
             MessagePacking::Destination => rows * (columns - 1.0) + columns * (rows - 1.0),
             MessagePacking::Element => self.matrix_order as f64 * (rows + columns - 2.0),
@@ -252,10 +253,8 @@ impl Workload for Lu {
     /// Returns the memory of a process \[B\]: the number of matrix elements that it owns, n²/p if the grid divides n, times
     /// `image_bytes_per_element`.
     fn memory(&self, process: ProcessId) -> Bytes {
-        let (s, t) = (
-            u64::from(process.0) / self.grid_columns,
-            u64::from(process.0) % self.grid_columns,
-        );
+        let s = u64::from(process.0) / self.grid_columns;
+        let t = u64::from(process.0) % self.grid_columns;
         let elements = count_congruent(self.matrix_order, self.grid_rows, s) as f64
             * count_congruent(self.matrix_order, self.grid_columns, t) as f64;
         self.config.image_bytes_per_element * elements

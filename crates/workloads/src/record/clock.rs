@@ -54,7 +54,8 @@ pub(super) fn divide_into_supersteps(
     let mut clocks = vec![ProcessClock::default(); operations.len()];
     let mut sent: BTreeMap<MessageSequence, Vec<usize>> = BTreeMap::new();
     let mut cut = RecordedSupersteps::default();
-    let remaining_of_calls: Vec<_> = (operations.iter())
+    let remaining_of_calls: Vec<_> = operations
+        .iter()
         .map(|all| remaining_operations(all))
         .collect();
     let mut has_moved = true;
@@ -107,12 +108,14 @@ pub(super) fn divide_into_supersteps(
 
 /// Returns the index of the first operation that follows the completion of each non-blocking call.
 fn remaining_operations(operations: &[Operation]) -> BTreeMap<u64, usize> {
-    let indices = operations.iter().enumerate();
-    let first = indices.filter_map(|(index, operation)| match operation {
-        Operation::CallCompletes(call) => Some((*call, index + 1)),
-        _ => None,
-    });
-    first.collect()
+    operations
+        .iter()
+        .enumerate()
+        .filter_map(|(index, operation)| match operation {
+            Operation::CallCompletes(call) => Some((*call, index + 1)),
+            _ => None,
+        })
+        .collect()
 }
 
 impl RecordedSupersteps {

@@ -100,7 +100,8 @@ impl Collective {
     }
 
     pub(super) fn messages(&self) -> Vec<CollectiveMessage> {
-        let (me, root) = (self.rank, self.root);
+        let me = self.rank;
+        let root = self.root;
         match self.kind {
             CollectiveKind::Allreduce if self.data_bytes >= MIN_HALVING_BYTES => {
                 self.halving_messages()
@@ -118,11 +119,13 @@ impl Collective {
             CollectiveKind::Reduce => {
                 let mut moves = self.tree_messages();
                 moves.reverse();
-                let turned = |step: CollectiveMessage| match step {
-                    Send(to, _) => Receive(to),
-                    Receive(from) => Send(from, self.data_bytes),
-                };
-                moves.into_iter().map(turned).collect()
+                moves
+                    .into_iter()
+                    .map(|step| match step {
+                        Send(to, _) => Receive(to),
+                        Receive(from) => Send(from, self.data_bytes),
+                    })
+                    .collect()
             }
             CollectiveKind::Gather if me == root => self.other_ranks().map(Receive).collect(),
             CollectiveKind::Gather => vec![Send(root, self.data_bytes)],
@@ -134,10 +137,11 @@ impl Collective {
             }
             CollectiveKind::Allgather => self.bruck_messages(),
             CollectiveKind::ReduceScatter => self.ring_messages(),
-            CollectiveKind::Alltoall => {
-                let sends = self.other_ranks().map(|to| Send(to, self.data_size_of(to)));
-                sends.chain(self.other_ranks().map(Receive)).collect()
-            }
+            CollectiveKind::Alltoall => self
+                .other_ranks()
+                .map(|to| Send(to, self.data_size_of(to)))
+                .chain(self.other_ranks().map(Receive))
+                .collect(),
             CollectiveKind::Neighbours => self.neighbour_messages.clone(),
             CollectiveKind::Scan => {
                 let before = (me > 0).then(|| Receive(me - 1));
@@ -159,7 +163,8 @@ impl Collective {
     /// Returns the messages of the process along a ring: in each round, it sends data to the next member and receives data from
     /// the previous member.
     fn ring_messages(&self) -> Vec<CollectiveMessage> {
-        let (me, members) = (self.rank, self.member_count);
+        let me = self.rank;
+        let members = self.member_count;
         let next = (me + 1) % members;
         let before = (me + members - 1) % members;
         let part = |round: usize| self.data_size_of((me + members - round) % members);
@@ -171,7 +176,8 @@ impl Collective {
     /// Returns the messages of the process in Bruck's allgather. At each distance d (1, 2, 4, ...), it sends at most d parts of
     /// the data to the member whose rank is d lower, modulo the number of members.
     fn bruck_messages(&self) -> Vec<CollectiveMessage> {
-        let (me, members) = (self.rank, self.member_count);
+        let me = self.rank;
+        let members = self.member_count;
         let mut moves = Vec::new();
         let mut distance = 1;
         while distance < members {
@@ -209,7 +215,8 @@ impl Collective {
         distances: impl Iterator<Item = usize>,
         size: impl Fn(usize) -> u64,
     ) -> Vec<CollectiveMessage> {
-        let (me, bytes) = (self.rank, self.data_bytes);
+        let me = self.rank;
+        let bytes = self.data_bytes;
         let power = 1 << self.member_count.ilog2();
         if me >= power {
             return vec![Send(me - power, bytes), Receive(me - power)];

@@ -33,11 +33,11 @@ pub(super) fn collect_recording_facts(records: &[ProcessRecord]) -> RecordingFac
         recording.set_fact("version", mpi_version_number(text));
     }
     recording.set_fact("collectives", fact("collectives"));
-    let counts = records.iter().filter_map(|record| {
-        let threads = record.library_and_host_facts.get("threads")?;
-        threads.parse().ok()
-    });
-    let threads: u32 = counts.max().unwrap_or(1);
+    let threads: u32 = records
+        .iter()
+        .filter_map(|record| record.library_and_host_facts.get("threads")?.parse().ok())
+        .max()
+        .unwrap_or(1);
     if threads > 1 {
         recording.set_fact("threads", &threads.to_string());
     }

@@ -110,7 +110,9 @@ pub fn convert_to_trace(
     // Other activity of the computer can only lengthen a measurement.
     let measured = clocks().max().and_then(|cycles| round_core_speed(*cycles));
     let slowest = clocks().min().and_then(|cycles| round_core_speed(*cycles));
-    let speed = (measure.core_speed.or(measured))
+    let speed = measure
+        .core_speed
+        .or(measured)
         .or(InstructionsPerSecond::new(ASSUMED_CORE_SPEED))
         .expect("a constant is a speed");
     let overhead = every()
@@ -188,16 +190,17 @@ fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
     read.sort_by_key(|record| record.rank);
     let expected = read.first().map_or(1, |record| record.process_count);
     let are_all = read.len() == expected
-        && (read.iter().enumerate())
+        && read
+            .iter()
+            .enumerate()
             .all(|(at, record)| record.rank == at && record.process_count == expected);
     if !are_all {
-        let problem = Problem::new(format!(
+        return Err(Problem::new(format!(
             "the {} records found are not exactly one for each of the {expected} processes",
             read.len()
-        ));
-        return Err(problem
-            .hint("record the program again, which writes one record for each process")
-            .into());
+        ))
+        .hint("record the program again, which writes one record for each process")
+        .into());
     }
     Ok(read)
 }

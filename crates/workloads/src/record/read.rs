@@ -47,7 +47,8 @@ pub(super) struct MessageSequence {
 impl MessageSequence {
     /// Describes message number `nth` of the sequence, counted from 0, in words for error messages.
     pub(super) fn describe_message(&self, nth: usize) -> String {
-        let (number, from) = (nth + 1, self.sender);
+        let number = nth + 1;
+        let from = self.sender;
         match self.collective_number {
             Some(collective) => format!(
                 "message {number} from rank {from} in collective number {} of a communicator",
@@ -172,7 +173,8 @@ impl<'t> LineWords<'t> {
 
     fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.next_word()?;
-        (word.parse()).map_err(|_| format!("the word `{word}` of this line should be a number"))
+        word.parse()
+            .map_err(|_| format!("the word `{word}` of this line should be a number"))
     }
 
     /// Returns the next word of the line as a count, or an error if it is not a number or exceeds [`MAX_COUNT`].
@@ -227,7 +229,9 @@ impl ProcessRecord {
             if let Some(call) = line.strip_prefix("x ") {
                 return Err(unsupported_call_error(record.rank, call));
             }
-            (record.parse_line(line, &mut begun)).map_err(|message| refused(number, message))?;
+            record
+                .parse_line(line, &mut begun)
+                .map_err(|message| refused(number, message))?;
         }
         let message = format!("the record of rank {} has no `end` line", record.rank);
         let hint = "check that the program calls MPI_Finalize and that the disk has space, then record the program again";
@@ -238,9 +242,12 @@ impl ProcessRecord {
     }
 
     pub(super) fn from_first_line(text: &str) -> Result<Self, String> {
-        let line = text.lines().next().unwrap_or_default();
-        let words = line.strip_prefix("migsim-record 1 ");
-        let words = words.ok_or("the record does not begin with `migsim-record 1`")?;
+        let words = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .strip_prefix("migsim-record 1 ")
+            .ok_or("the record does not begin with `migsim-record 1`")?;
         let mut words = LineWords {
             remaining_words: words.split_ascii_whitespace(),
         };
@@ -309,9 +316,8 @@ impl ProcessRecord {
                     .push(Event::Call(Operation::CallReturns(number)));
             }
             "f" => {
-                let number = words.next_number()?;
                 self.events
-                    .push(Event::Call(Operation::CallCompletes(number)));
+                    .push(Event::Call(Operation::CallCompletes(words.next_number()?)));
             }
             other => return Err(format!("the line begins with the unknown word `{other}`")),
         }
@@ -347,7 +353,9 @@ impl ProcessRecord {
 
     fn parse_communicator(&mut self, words: &mut LineWords<'_>) -> Result<(), String> {
         let (id, count): (u64, usize) = (words.next_number()?, words.next_number()?);
-        let members: Vec<usize> = (words.remaining_words.by_ref())
+        let members: Vec<usize> = words
+            .remaining_words
+            .by_ref()
             .map(|word| word.parse().map_err(|_| format!("`{word}` is not a rank")))
             .collect::<Result<_, _>>()?;
         if members.len() != count || members.iter().any(|&rank| rank >= self.process_count) {
@@ -406,7 +414,7 @@ impl ProcessRecord {
         let member = |words: &mut LineWords<'_>| {
             let member: usize = words.next_number()?;
             let is_known = member < count;
-            (is_known.then_some(member)).ok_or_else(|| {
+            is_known.then_some(member).ok_or_else(|| {
                 format!("the line names member {member}, which the communicator does not have")
             })
         };
@@ -432,10 +440,14 @@ impl ProcessRecord {
     }
 
     fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
-        let members = (self.members_of_communicator.get(&group))
+        let members = self
+            .members_of_communicator
+            .get(&group)
             .ok_or("the line names a communicator that no earlier line describes")?;
-        let me = members.iter().position(|&rank| rank == self.rank);
-        let me = me.ok_or("the process is not a member of this communicator")?;
+        let me = members
+            .iter()
+            .position(|&rank| rank == self.rank)
+            .ok_or("the process is not a member of this communicator")?;
         Ok((members, me))
     }
 
@@ -459,7 +471,9 @@ impl ProcessRecord {
         for numbers in posted.values_mut() {
             numbers.sort_unstable();
         }
-        let (mut open, mut marked, mut operations) = (Vec::new(), Vec::new(), Vec::new());
+        let mut open = Vec::new();
+        let mut marked = Vec::new();
+        let mut operations = Vec::new();
         for event in &self.events {
             match event {
                 Event::BeginRegion(name) => open.push(name.as_str()),

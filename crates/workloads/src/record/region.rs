@@ -36,8 +36,11 @@ pub(super) fn operations_of_region(
     let select = |(operation, is_inside): (Operation, bool)| match operation {
         _ if !is_inside => None,
         Operation::Receive(lane, nth) if region.is_some() => {
-            let inside = sent.get(&lane).map_or(&[][..], |(_, inside)| inside);
-            let nth = inside.binary_search(&nth).ok()?;
+            let nth = sent
+                .get(&lane)
+                .map_or(&[][..], |(_, inside)| inside)
+                .binary_search(&nth)
+                .ok()?;
             Some(Operation::Receive(lane, nth))
         }
         other => Some(other),

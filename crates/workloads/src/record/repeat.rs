@@ -81,11 +81,14 @@ pub(super) fn combine_repetitions(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<WorkVariation>), Error> {
-    let pieces = |run: &Vec<Vec<Operation>>| -> Vec<Process> {
-        let processes = run.iter();
-        processes.map(|all| Process::from_operations(all)).collect()
-    };
-    let runs: Vec<Vec<Process>> = runs.iter().map(pieces).collect();
+    let runs: Vec<Vec<Process>> = runs
+        .iter()
+        .map(|run| -> Vec<Process> {
+            run.iter()
+                .map(|all| Process::from_operations(all))
+                .collect()
+        })
+        .collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
     };
@@ -125,7 +128,8 @@ fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Resu
         Err(Error::input(message, format!("repetition {number}"), hint))
     };
     let other_messages = "choose an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
-    let (processes, expected) = (run.len(), first.len());
+    let processes = run.len();
+    let expected = first.len();
     if processes != expected {
         let message = format!(
             "the repetition has {}, but the first run has {expected}",
@@ -134,13 +138,12 @@ fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Resu
         return refused(message, other_messages);
     }
     for (rank, (one, other)) in first.iter().zip(run).enumerate() {
-        let (one, other) = (
-            with_sorted_receives(&one.events),
-            with_sorted_receives(&other.events),
-        );
+        let one = with_sorted_receives(&one.events);
+        let other = with_sorted_receives(&other.events);
         let mut pairs = one.iter().zip(&other);
         let differing = pairs.position(|(one, other)| one != other);
-        let (before, after) = (one.len(), other.len());
+        let before = one.len();
+        let after = other.len();
         let Some(at) = differing.or_else(|| (before != after).then(|| before.min(after))) else {
             continue;
         };
@@ -168,12 +171,14 @@ fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Resu
 
 /// Returns the sender, the receiver and the size \[B\] of the messages in `events`, without repetitions; a receive has no size.
 fn kinds_of_messages(events: &[Operation]) -> BTreeSet<(usize, usize, Option<u64>)> {
-    let kind = |event: &Operation| match event {
-        Operation::Send(lane, bytes) => Some((lane.sender, lane.receiver, Some(*bytes))),
-        Operation::Receive(lane, _) => Some((lane.sender, lane.receiver, None)),
-        _ => None,
-    };
-    events.iter().filter_map(kind).collect()
+    events
+        .iter()
+        .filter_map(|event| match event {
+            Operation::Send(lane, bytes) => Some((lane.sender, lane.receiver, Some(*bytes))),
+            Operation::Receive(lane, _) => Some((lane.sender, lane.receiver, None)),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Returns the events with consecutive receives sorted by sequence of messages and by message number, because the order in which

@@ -273,7 +273,7 @@ impl SyntheticConfig {
 pub(super) fn sides_of_most_square_grid(processes: u64) -> (u64, u64) {
     let rows = (1..=processes.isqrt())
         .rev()
-        .find(|rows| processes.is_multiple_of(*rows));
-    let rows = rows.unwrap_or(1);
+        .find(|rows| processes.is_multiple_of(*rows))
+        .unwrap_or(1);
     (rows, processes / rows)
 }

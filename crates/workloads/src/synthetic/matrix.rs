@@ -41,7 +41,8 @@ fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Mess
             let what = format!("the application has no process `p{}`", index + 1);
             Err((what, format!("write a process from p1 to p{processes}")))
         };
-        let (from, to) = (process(from)?, process(to)?);
+        let from = process(from)?;
+        let to = process(to)?;
         if from == to {
             let what = format!("the message goes from process `p{}` to itself", from.0 + 1);
             return Err((what, "remove this line, or name another receiver".into()));

@@ -95,8 +95,9 @@ impl Synthetic {
         }
         if config.memory_spread > 0.0 {
             let mut random = Stream::new(config.seed, StreamPurpose::ProcessMemory);
-            let memory = |_| draw_size(config.memory, config.memory_spread, &mut random);
-            this.process_memory = (0..processes).map(memory).collect();
+            this.process_memory = (0..processes)
+                .map(|_| draw_size(config.memory, config.memory_spread, &mut random))
+                .collect();
         }
         let Some(file) = &config.messages else {
             return Ok((this, None));
@@ -257,8 +258,10 @@ impl Workload for Synthetic {
     }
 
     fn memory(&self, process: ProcessId) -> Bytes {
-        let own = self.process_memory.get(process.index());
-        own.copied().unwrap_or(self.config.memory)
+        self.process_memory
+            .get(process.index())
+            .copied()
+            .unwrap_or(self.config.memory)
     }
 
     fn uses_seed(&self) -> bool {

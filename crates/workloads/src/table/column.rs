@@ -119,8 +119,7 @@ pub(crate) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldE
     if let Some(size) = parse_plain_number(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
     }
-    let whole = append_unit(text, unit.unwrap_or(Bytes::UNIT));
-    Bytes::parse(&whole).map_err(|error| {
+    Bytes::parse(&append_unit(text, unit.unwrap_or(Bytes::UNIT))).map_err(|error| {
         let hint = "write the number with its unit (`64 kB`), or name the unit of all numbers in the heading of the column: `bytes [kB]`";
         (error.to_string(), hint.to_owned())
     })

@@ -36,14 +36,13 @@ impl Table {
         config: &TableConfig,
     ) -> Result<Self, Error> {
         if config.first > 1 {
-            let problem = Problem::new(format!(
+            return Err(Problem::new(format!(
                 "`first` (number of the first superstep and process) is {}, but must be 0 or 1",
                 config.first
-            ));
-            return Err(problem
-                .key("workload.first")
-                .hint("set `first` to 1, or to 0 if the tables count from 0")
-                .into());
+            ))
+            .key("workload.first")
+            .hint("set `first` to 1, or to 0 if the tables count from 0")
+            .into());
         }
         let mut problems = Vec::new();
         let first = config.first;
@@ -117,8 +116,9 @@ fn table_from_rows(
         .iter()
         .flat_map(|(_, message)| [message.from.index(), message.to.index()]);
     let processes = work.iter().map(|row| row.process).chain(ends).max();
-    let supersteps = work.iter().map(|row| row.superstep);
-    let supersteps = supersteps
+    let supersteps = work
+        .iter()
+        .map(|row| row.superstep)
         .chain(messages.iter().map(|message| message.0))
         .max();
     work.sort_by_key(|row| (row.superstep, row.process));
@@ -133,7 +133,8 @@ fn table_from_rows(
     for memory in &mut memory {
         *memory = memory.or(config.memory);
     }
-    let (mut work, mut messages) = (work.into_iter().peekable(), messages.into_iter().peekable());
+    let mut work = work.into_iter().peekable();
+    let mut messages = messages.into_iter().peekable();
     for superstep in 0..supersteps.map_or(0, |last| last + 1) {
         steps.open_superstep();
         while let Some(row) = work.next_if(|row| row.superstep == superstep) {
@@ -177,11 +178,13 @@ impl TableFile<'_> {
         let known = ["superstep", "process", "work", "memory"];
         let mut rows: Vec<WorkRow> = self.read_rows(bytes, (known, 1), problems, |row, columns| {
             let [superstep, process, work_at, memory] = columns;
-            let read = |text: &str, unit: Option<&str>| parse_work(text, unit, speed);
             Ok(WorkRow {
                 superstep: self.parse_index(row, superstep.as_ref(), "superstep")?,
                 process: self.parse_index(row, process.as_ref(), "process")?,
-                work: parse_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
+                work: parse_quantity(row, work_at.as_ref(), |text: &str, unit: Option<&str>| {
+                    parse_work(text, unit, speed)
+                })?
+                .unwrap_or_default(),
                 memory: parse_quantity(row, memory.as_ref(), parse_size)?,
                 line_number: row.line_number,
             })
@@ -194,12 +197,11 @@ impl TableFile<'_> {
             {
                 let process = other.process as u64 + self.first;
                 let superstep = other.superstep as u64 + self.first;
-                let what = format!(
+                problems.push(
+                    self.problem_at(other.line_number, 1, format!(
                     "this line has the same process ({process}) and superstep ({superstep}) as line {}",
                     one.line_number
-                );
-                problems.push(
-                    self.problem_at(other.line_number, 1, what)
+                ))
                         .hint("replace the two lines by one with the sum of their work"),
                 );
             }
@@ -243,8 +245,10 @@ impl TableFile<'_> {
             .comment(Some(b'#'))
             .delimiter(separator.as_byte())
             .from_reader(bytes);
-        let heading = reader.headers().cloned();
-        let heading = heading.map_err(|error| vec![self.unreadable_row_problem(&error, &known)]);
+        let heading = reader
+            .headers()
+            .cloned()
+            .map_err(|error| vec![self.unreadable_row_problem(&error, &known)]);
         let columns = heading.and_then(|heading| {
             let heading: Vec<&str> = heading.iter().collect();
             let has_index = heading
@@ -313,11 +317,10 @@ impl TableFile<'_> {
             csv::ErrorKind::Utf8 { .. } => "this line is not text in UTF-8".to_owned(),
             _ => "this line cannot be read".to_owned(),
         };
-        let hint = format!(
+        self.problem_at(line, 1, what).hint(format!(
             "write one field for each column of the first line (known columns: `{}`)",
             known.join(",")
-        );
-        self.problem_at(line, 1, what).hint(hint)
+        ))
     }
 
     /// Parses the number of a superstep or process (`what`); returns it counted from 0.
@@ -328,8 +331,7 @@ impl TableFile<'_> {
         what: &str,
     ) -> Result<usize, FieldError> {
         let first = self.first;
-        let at = column.map_or(0, |column| column.index);
-        let text = row.field_at(at);
+        let text = row.field_at(column.map_or(0, |column| column.index));
         let digits = if what == "process" {
             text.strip_prefix('p').unwrap_or(text)
         } else {
@@ -378,14 +380,12 @@ pub(crate) fn parse_quantity<T>(
         return Ok(None);
     }
     let number = row.separator.replace_decimal_comma(text);
-    let read = read(&number, column.unit.as_deref()).map(Some);
-    read.map_err(|(what, hint)| {
+    read(&number, column.unit.as_deref()).map(Some).map_err(|(what, hint)| {
         if has_decimal_comma(text) {
             let point = text.replacen(',', ".", 1);
-            let hint = format!(
+            (what, format!(
                 "write the number with a decimal point, `{point}`, or separate the fields by `;`"
-            );
-            (what, hint)
+            ))
         } else {
             (what, hint)
         }
@@ -408,8 +408,9 @@ fn check_index_column(row: &TableRow<'_>, number: Option<usize>) -> Result<(), F
 }
 
 fn first_content_line(bytes: &[u8]) -> String {
-    let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
-    let mut lines = lines.map(<[u8]>::trim_ascii);
+    let mut lines = bytes
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .map(<[u8]>::trim_ascii);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
     String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
 }

@@ -34,9 +34,9 @@ pub(crate) fn read_trace_bytes(file: &str) -> Result<Vec<u8>, Problem> {
     };
     let names = BUILT_IN_TRACES.iter().map(|trace| trace.0);
     let found = BUILT_IN_TRACES.iter().find(|trace| trace.0 == name);
-    let unknown =
-        || Problem::unknown_name("built-in trace", name).with_known_names("built-in traces", names);
-    let (_, packed) = found.ok_or_else(unknown)?;
+    let (_, packed) = found.ok_or_else(|| {
+        Problem::unknown_name("built-in trace", name).with_known_names("built-in traces", names)
+    })?;
     let mut bytes = Vec::new();
     let mut unpacked = brotli_decompressor::Decompressor::new(*packed, BROTLI_BUFFER_BYTES);
     unpacked

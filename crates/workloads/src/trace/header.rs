@@ -153,7 +153,8 @@ impl TraceParser<'_> {
                 "remove one of the lines",
             );
         }
-        let (number, column) = (line.line_number, line.column_of_word(word));
+        let number = line.line_number;
+        let column = line.column_of_word(word);
         self.trace.settings.push(KeySetting::new(
             key,
             format!("{}:{number}:{column}", self.trace_name),

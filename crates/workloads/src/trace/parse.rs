@@ -140,8 +140,10 @@ const fn line_kind(
 
 /// Returns the syntax of the kind of line that begins with `name`, in this version of the format.
 pub(super) fn line_syntax(name: &str, version: usize) -> &'static str {
-    let found = LINE_KINDS.iter().find(|record| record.keyword == name);
-    found.map_or("", |record| record.syntax_by_version[version - 1])
+    LINE_KINDS
+        .iter()
+        .find(|record| record.keyword == name)
+        .map_or("", |record| record.syntax_by_version[version - 1])
 }
 
 impl Trace {
@@ -150,11 +152,12 @@ impl Trace {
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
     pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
-        let read = TraceParser::new(source, text).parse_all(text);
-        read.map_err(|error| match FileKind::detect_from_text(text) {
-            None | Some(FileKind::Trace) => error,
-            Some(kind) => kind.wrong_kind_error("a trace", source).into(),
-        })
+        TraceParser::new(source, text)
+            .parse_all(text)
+            .map_err(|error| match FileKind::detect_from_text(text) {
+                None | Some(FileKind::Trace) => error,
+                Some(kind) => kind.wrong_kind_error("a trace", source).into(),
+            })
     }
 
     /// Parses the bytes of a trace file; `source` is the name of the trace in error messages.
@@ -410,7 +413,8 @@ impl<'a> TraceParser<'a> {
         let Some(record) = found.filter(|record| !form_of(record).is_empty()) else {
             return Err(self.unknown_line_kind_error(line));
         };
-        let (name, form) = (record.keyword, form_of(record));
+        let name = record.keyword;
+        let form = form_of(record);
         let all = record.value_names.len();
         // The last value may be missing; version 1 has only `barrier ideal` and `barrier central B`.
         let is_optional = matches!(name, "memory" | "barrier");

@@ -101,9 +101,10 @@ impl RecordingFacts {
     pub(super) fn parse_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let key = line.words[1];
         if !FACT_KEYS.iter().any(|(known, _)| *known == key) {
-            let known = Problem::unknown_name("key", key)
-                .with_known_names("keys", FACT_KEYS.map(|(known, _)| known));
-            let hint = known.hint.map_or_else(String::new, String::from);
+            let hint = Problem::unknown_name("key", key)
+                .with_known_names("keys", FACT_KEYS.map(|(known, _)| known))
+                .hint
+                .map_or_else(String::new, String::from);
             return fail_at_word(1, format!("unknown key `{key}` in a `recorded` line"), hint);
         }
         if self.get(key).is_some() {

@@ -97,10 +97,8 @@ impl TraceParser<'_> {
 
     /// Parses the line `m p q SIZE`, a message from process p to process q.
     pub(super) fn parse_message_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
-        let (from, to) = (
-            self.parse_process_number(line, 1)?,
-            self.parse_process_number(line, 2)?,
-        );
+        let from = self.parse_process_number(line, 1)?;
+        let to = self.parse_process_number(line, 2)?;
         let size = self.parse_size(line, 3)?;
         self.trace.steps.add_message(Message { from, to, size });
         Ok(())

@@ -56,12 +56,11 @@ fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result
     let processes = workload.processes();
     let hosts = preamble.host_names;
     if !hosts.is_empty() && hosts.len() != processes {
-        let problem = Problem::new(format!(
+        return Err(Error::Output(
+            Problem::new(format!(
             "the trace needs a host for each of its {processes} processes, but {} hosts are named",
             hosts.len()
-        ));
-        return Err(Error::Output(
-            problem.hint("name the host of each process, or no hosts"),
+        )).hint("name the host of each process, or no hosts"),
         ));
     }
     let mut text = String::from("migsim-trace 2\n");
@@ -73,10 +72,8 @@ fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result
     append_line(&mut text, format_args!("processes {processes}"));
     for (key, value) in preamble.runtime_settings {
         let value = value.replace(' ', "");
-        let (key, value) = (
-            checked_single_word(key, "the key")?,
-            checked_single_word(&value, "the value")?,
-        );
+        let key = checked_single_word(key, "the key")?;
+        let value = checked_single_word(&value, "the value")?;
         append_line(&mut text, format_args!("runtime {key} {value}"));
     }
     let cycles = workload.cycles_per_instruction();
@@ -96,8 +93,9 @@ fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result
 fn append_memory_lines(workload: &dyn Workload, text: &mut String) {
     let known = |process: usize| {
         let process = ProcessId::from_index(process);
-        let is_known = workload.is_memory_known(process);
-        is_known.then(|| workload.memory(process).get())
+        workload
+            .is_memory_known(process)
+            .then(|| workload.memory(process).get())
     };
     let first = known(0);
     if let Some(size) = first
@@ -130,16 +128,16 @@ fn append_step_lines(
         }
     }
     for message in &plan.messages {
-        let (from, to, size) = (message.from.0, message.to.0, message.size.get());
+        let from = message.from.0;
+        let to = message.to.0;
+        let size = message.size.get();
         append_line(text, format_args!("m {from} {to} {size}"));
     }
     for change in workload.prescribed_moves(superstep) {
         let to = checked_single_word(&change.destination_host, "the host name")?;
-        let (process, size, delay) = (
-            change.process.0,
-            change.transferred_bytes.get(),
-            change.wait_after_transfer.get(),
-        );
+        let process = change.process.0;
+        let size = change.transferred_bytes.get();
+        let delay = change.wait_after_transfer.get();
         append_line(text, format_args!("g {process} {to} {size} {delay}"));
     }
     Ok(())

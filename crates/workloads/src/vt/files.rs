@@ -53,20 +53,21 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     if let Some(rank) = gap.filter(|rank| *rank < last) {
         let message =
             format!("the file of rank {rank} is missing, but there is a file of rank {last}");
-        let hint = format!(
+        problems.push(Problem::new(message).source(prefix).hint(format!(
             "add the file `{prefix}.{rank}.json`: each rank from 0 to the last needs a file, even without tasks"
-        );
-        problems.push(Problem::new(message).source(prefix).hint(hint));
+        )));
     }
     Error::unless_empty(limit_problems(problems))?;
-    let read = |(rank, source): (usize, String)| {
-        Ok(RankFile {
-            rank,
-            bytes: read_binary(Path::new(&source))?,
-            source,
+    found
+        .into_iter()
+        .map(|(rank, source)| {
+            Ok(RankFile {
+                rank,
+                bytes: read_binary(Path::new(&source))?,
+                source,
+            })
         })
-    };
-    found.into_iter().map(read).collect()
+        .collect()
 }
 
 /// Returns the paths of all data files with a prefix, each with its rank.
@@ -104,10 +105,12 @@ fn sorted_file_names(folder: &Path) -> Result<Vec<String>, Problem> {
     } else {
         folder
     };
-    let entries =
-        fs::read_dir(path_of_text(place)).map_err(|error| cannot_read_error(place, &error))?;
-    let names = entries.flatten().map(|entry| entry.file_name());
-    let mut names: Vec<String> = names.map(|name| text_of_path(&name)).collect();
+    let mut names: Vec<String> = fs::read_dir(path_of_text(place))
+        .map_err(|error| cannot_read_error(place, &error))?
+        .flatten()
+        .map(|entry| entry.file_name())
+        .map(|name| text_of_path(&name))
+        .collect();
     names.sort_unstable();
     Ok(names)
 }
@@ -148,41 +151,33 @@ pub(super) fn decompressed_json_text(file: &RankFile) -> Result<String, Problem>
         _ => {}
     }
     let mut text = Vec::new();
-    let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BROTLI_BUFFER_BYTES);
-    match decompressor
+    match brotli_decompressor::Decompressor::new(&file.bytes[..], BROTLI_BUFFER_BYTES)
         .take(MAX_DECOMPRESSED_SIZE + 1)
         .read_to_end(&mut text)
     {
-        Ok(_) if text.len() as u64 > MAX_DECOMPRESSED_SIZE => {
-            let message = format!(
+        Ok(_) if text.len() as u64 > MAX_DECOMPRESSED_SIZE => Err(wrong(
+            format!(
                 "the unpacked data of rank {} is larger than 256 MiB",
                 file.rank
-            );
-            Err(wrong(
-                message,
-                "check whether this is a file of vt, whose unpacked data of one rank is never that large",
-            ))
-        }
+            ),
+            "check whether this is a file of vt, whose unpacked data of one rank is never that large",
+        )),
         Ok(_) if !text.is_empty() => String::from_utf8(text).map_err(|_| {
-            let message = format!("the data of rank {} is not text in UTF-8", file.rank);
             wrong(
-                message,
+                format!("the data of rank {} is not text in UTF-8", file.rank),
                 "check whether this is a file of vt: it is compressed, but its content is not JSON",
             )
         }),
         _ => match std::str::from_utf8(&file.bytes) {
             // The JSON reader reports what is wrong with it.
             Ok(text) if !file.bytes.contains(&0) => Ok(text.to_owned()),
-            _ => {
-                let message = format!(
+            _ => Err(wrong(
+                format!(
                     "the data of rank {} is neither JSON nor compressed with brotli",
                     file.rank
-                );
-                Err(wrong(
-                    message,
-                    "name the files as vt has written them, and unpack other compressions first",
-                ))
-            }
+                ),
+                "name the files as vt has written them, and unpack other compressions first",
+            )),
         },
     }
 }

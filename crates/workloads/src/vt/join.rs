@@ -116,10 +116,9 @@ fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Err
             0 => "the data has no phases".to_owned(),
             some => format!("the data has {some} phases, which is too many"),
         };
-        let source = files.first().map_or("", |file| &file.source);
         return Err(Error::input(
             message,
-            source,
+            files.first().map_or("", |file| &file.source),
             format!("name data with 1 to {MAX_PHASES} phases"),
         ));
     }
@@ -131,8 +130,7 @@ fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Err
                 || rank.identical_phases.contains(number)
                     && first.is_some_and(|first| first < number)
         };
-        let missing = numbers.iter().find(|(number, _)| !is_there(number));
-        if let Some((number, other)) = missing {
+        if let Some((number, other)) = numbers.iter().find(|(number, _)| !is_there(number)) {
             let message = format!(
                 "rank {} has no phase {number}, but rank {other} has it",
                 file.rank
@@ -180,8 +178,11 @@ struct ApplicationBuilder {
 impl ApplicationBuilder {
     /// Adds the numbers that several tasks of this phase have in common; `of_ranks` has the data of each rank.
     fn add_shared_task_numbers(&mut self, of_ranks: &[&PhaseData]) {
-        let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
-        let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
+        let mut ids: Vec<u64> = of_ranks
+            .iter()
+            .flat_map(|phase| &phase.tasks)
+            .map(|task| task.id)
+            .collect();
         ids.sort_unstable();
         let twice = ids.windows(2).filter(|pair| pair[0] == pair[1]);
         self.shared_task_numbers.extend(twice.map(|pair| pair[0]));
@@ -262,8 +263,10 @@ impl ApplicationBuilder {
 
     /// Returns the process of the task with the number `id` to which a message on `rank` refers; `None` if there is no such task.
     fn process_of_task_number(&self, id: u64, rank: usize) -> Option<ProcessId> {
-        let own = self.process_of_task.get(&(id, 0, 0));
-        let process = own.or_else(|| self.process_of_task.get(&(id, rank, 1)))?;
+        let process = self
+            .process_of_task
+            .get(&(id, 0, 0))
+            .or_else(|| self.process_of_task.get(&(id, rank, 1)))?;
         Some(ProcessId::from_index(*process))
     }
 

@@ -165,7 +165,8 @@ impl Reader<'_> {
     }
 
     fn read_document(&mut self) {
-        let (document, rank) = (self.document, self.rank);
+        let document = self.document;
+        let rank = self.rank;
         let Some(top) = document.value.as_object() else {
             return self.add_problem(
                 "",
@@ -254,7 +255,8 @@ impl Reader<'_> {
                 &format!("reduce the number of phases to {MAX_PHASES}"),
             ),
             _ => {
-                let (first, last) = (shortened_text(first), shortened_text(last));
+                let first = shortened_text(first);
+                let last = shortened_text(last);
                 let message = format!(
                     "the numbers of identical phases of rank {rank}, from {first} to {last}, are not whole numbers in increasing order"
                 );
@@ -288,10 +290,9 @@ impl Reader<'_> {
         let Some(id) = self.read_whole_number(phase, "id", &here) else {
             return;
         };
-        let iterations = value["lb_iterations"].as_array();
         self.ignore(
             IgnoredKind::BalancerIteration,
-            iterations.map_or(0, Vec::len),
+            value["lb_iterations"].as_array().map_or(0, Vec::len),
         );
         let mut read = PhaseData::default();
         let mut list = |key: &str| match &value[key] {
@@ -307,7 +308,8 @@ impl Reader<'_> {
                 &[]
             }
         };
-        let (tasks, edges) = (list("tasks"), list("communications"));
+        let tasks = list("tasks");
+        let edges = list("communications");
         for (at, task) in tasks.iter().enumerate() {
             read.tasks.extend(self.read_task(task, index, id, at));
         }
@@ -374,8 +376,9 @@ impl Reader<'_> {
         );
         let attributes = value["attributes"].as_object();
         self.ignore(IgnoredKind::UserDefined, attributes.map_or(0, Map::len));
-        let memory = value["user_defined"].as_object();
-        let memory = memory.and_then(|keys| self.read_task_memory(keys));
+        let memory = value["user_defined"]
+            .as_object()
+            .and_then(|keys| self.read_task_memory(keys));
         Some(Task {
             id: number,
             entity: entity.clone(),
@@ -415,12 +418,13 @@ impl Reader<'_> {
         );
         let others = keys
             .keys()
-            .filter(|key| !MEMORY_KEYS.contains(&key.as_str()));
-        let others = others.filter(|key| !key.starts_with("shared_"));
+            .filter(|key| !MEMORY_KEYS.contains(&key.as_str()))
+            .filter(|key| !key.starts_with("shared_"));
         self.ignore(IgnoredKind::UserDefined, others.count());
         // LBAF writes -1 for unknown values.
-        let size = |key| keys.get(key)?.as_f64().and_then(Bytes::new);
-        MEMORY_KEYS.into_iter().find_map(size)
+        MEMORY_KEYS
+            .into_iter()
+            .find_map(|key| keys.get(key)?.as_f64().and_then(Bytes::new))
     }
 
     /// Reads a communication of a phase as a message; `None` if the communication is ignored or has errors. `phase` is the index
@@ -471,7 +475,8 @@ impl Reader<'_> {
                 (format!("{path}.{key}"), format!("`{key}` of {name}"))
             })
         };
-        let (from, to) = (end("from"), end("to"));
+        let from = end("from");
+        let to = end("to");
         let size = self
             .read_nonnegative_number(edge, "bytes", &here)
             .and_then(Bytes::new);
@@ -479,19 +484,19 @@ impl Reader<'_> {
             Value::Null => 1,
             _ => self.read_whole_number(edge, "messages", &here)?.max(1),
         };
-        let (sender, receiver, size) = (from?, to?, size?);
+        let sender = from?;
+        let receiver = to?;
+        let size = size?;
         if sender == receiver {
             self.ignore(IgnoredKind::MessageToItself, 1);
             return None;
         }
         self.message_count = self.message_count.saturating_add(count);
         if self.message_count > MAX_MESSAGES_OF_RANK {
-            let message =
-                |_: &str| format!("rank {rank} has more than {MAX_MESSAGES_OF_RANK} messages");
             self.add_problem_at(
                 &here,
                 ".messages",
-                message,
+                |_: &str| format!("rank {rank} has more than {MAX_MESSAGES_OF_RANK} messages"),
                 "correct the number of `messages`",
             );
             return None;
@@ -536,12 +541,11 @@ impl Reader<'_> {
         key: &str,
         here: Place<'_>,
     ) -> Option<f64> {
-        let read = |value: &Value| {
+        self.read_value(keys, key, here, NONNEGATIVE_NUMBER_HINT, |value: &Value| {
             value
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0)
-        };
-        self.read_value(keys, key, here, NONNEGATIVE_NUMBER_HINT, read)
+        })
     }
 
     /// Reads the value of a key; adds a problem and returns `None` if the value is missing or `read` does not accept it.

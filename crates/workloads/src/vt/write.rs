@@ -48,10 +48,11 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
         Some(labels) => labels.phase_numbers.clone(),
         None => (0..workload.supersteps() as u64).collect(),
     };
-    let memory = |process| workload.memory(ProcessId::from_index(process));
     let mut writer = Writer {
         workload,
-        process_memory: (0..workload.processes()).map(memory).collect(),
+        process_memory: (0..workload.processes())
+            .map(|process| workload.memory(ProcessId::from_index(process)))
+            .collect(),
         work_conversion_speed: speed.unwrap_or_else(default_speed),
         task_entities: (0..workload.processes())
             .map(|process| task_entity(workload, process, export.initial_ranks[process]))
@@ -96,19 +97,20 @@ pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
 }
 
 fn task_entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
-    let own = workload
+    workload
         .labels()
-        .and_then(|labels| labels.entity_values.get(process));
-    own.cloned().unwrap_or_else(|| {
-        json!({
-            "collection_id": EXPORTED_COLLECTION,
-            "home": home,
-            "index": [process],
-            "migratable": workload.is_movable(ProcessId::from_index(process)),
-            "seq_id": process,
-            "type": "object",
+        .and_then(|labels| labels.entity_values.get(process))
+        .cloned()
+        .unwrap_or_else(|| {
+            json!({
+                "collection_id": EXPORTED_COLLECTION,
+                "home": home,
+                "index": [process],
+                "migratable": workload.is_movable(ProcessId::from_index(process)),
+                "seq_id": process,
+                "type": "object",
+            })
         })
-    })
 }
 
 /// Returns the JSON metadata of the file of a rank, with a list of the numbers of phases that are missing between `numbers`,
@@ -211,7 +213,8 @@ fn messages_by_pair(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
     let mut all: Vec<(usize, usize, u64, f64)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
     for message in &plan.messages {
-        let (from, to) = (message.from.index(), message.to.index());
+        let from = message.from.index();
+        let to = message.to.index();
         if from == to {
             continue;
         }

@@ -52,10 +52,11 @@ impl BottleneckMaxMin {
         let is_worn = share.pull < RECOMPUTE_SUM_BELOW_FRACTION * state.largest_load_per_level
             || state.load_change_count as usize > 2 * state.groups_with_link_index.len() + 32;
         if is_worn {
-            let pulls = state.groups_with_link_index.iter().map(|&(group, which)| {
-                self.uses[group as usize * self.width + which as usize].pull
-            });
-            share.pull = pulls.sum();
+            share.pull = state
+                .groups_with_link_index
+                .iter()
+                .map(|&(group, which)| self.uses[group as usize * self.width + which as usize].pull)
+                .sum();
             (state.largest_load_per_level, state.load_change_count) = (share.pull, 0);
         }
     }
@@ -68,11 +69,11 @@ impl BottleneckMaxMin {
             return joined;
         }
         let is_found = |class: &u32| is_it(&classes[*class as usize]);
-        let found = self
+        let class = self
             .class_by_link_and_bottleneck
             .find(hash_of_class(link, bottleneck), is_found)
-            .copied();
-        let class = found.unwrap_or_else(|| self.open_class(link, bottleneck));
+            .copied()
+            .unwrap_or_else(|| self.open_class(link, bottleneck));
         self.links[link as usize].last_joined_class = class;
         class
     }

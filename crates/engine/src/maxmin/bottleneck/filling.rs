@@ -117,8 +117,7 @@ impl BottleneckMaxMin {
             }
             let at = link as usize;
             filling.in_use.push(link);
-            let classes = state.classes.iter();
-            filling.unfixed_load_per_level[at] = classes.map(|share| share.pull).sum();
+            filling.unfixed_load_per_level[at] = state.classes.iter().map(|share| share.pull).sum();
             filling.unfixed_load_per_level_at_last_sum[at] = filling.unfixed_load_per_level[at];
             filling.capacity_left_of_link[at] = state.capacity;
             filling.level[at] = f64::INFINITY;
@@ -217,10 +216,11 @@ impl BottleneckMaxMin {
 
     /// Returns the load per unit of the fair-share level of those groups on a link whose level is not fixed yet.
     fn unfixed_load_per_level(&self, link: u32, bottleneck: &[u32]) -> f64 {
-        let classes = self.links[link as usize].classes.iter();
-        let members =
-            classes.flat_map(|share| &self.classes[share.class as usize].groups_with_link_index);
-        let rising = members.filter(|(group, _)| bottleneck[*group as usize] == NO_LINK);
+        let rising = self.links[link as usize]
+            .classes
+            .iter()
+            .flat_map(|share| &self.classes[share.class as usize].groups_with_link_index)
+            .filter(|(group, _)| bottleneck[*group as usize] == NO_LINK);
         rising
             .map(|&(group, which)| self.uses[group as usize * self.width + which as usize].pull)
             .sum()

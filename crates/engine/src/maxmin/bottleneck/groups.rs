@@ -36,8 +36,9 @@ impl BottleneckMaxMin {
 
     /// Returns the demand on a link \[B/s\] that would result if the bottleneck links of its groups had their estimated levels.
     pub(super) fn estimated_demand(&self, link: u32) -> f64 {
-        let classes = self.links[link as usize].classes.iter();
-        classes
+        self.links[link as usize]
+            .classes
+            .iter()
             .map(|share| share.pull * self.links[share.bottleneck as usize].level_estimate)
             .sum()
     }
@@ -64,8 +65,10 @@ impl BottleneckMaxMin {
         }
         debug_assert_eq!(self.groups[at].count, 0, "a group is put once");
         let weight = clamped_weight(weight, bound);
-        let capacity = |(link, share): (u32, f64)| self.links[link as usize + 1].capacity / share;
-        let least = uses.clone().map(capacity).fold(f64::INFINITY, f64::min);
+        let least = uses
+            .clone()
+            .map(|(link, share)| self.links[link as usize + 1].capacity / share)
+            .fold(f64::INFINITY, f64::min);
         let is_bounded = bound < f64::INFINITY && (self.has_varying_capacities || bound < least);
         let first = at * self.width;
         let mut number = 0;
@@ -123,7 +126,8 @@ impl BottleneckMaxMin {
             return;
         }
         let state = &mut self.groups[group as usize];
-        let (bottleneck, weight) = (state.bottleneck, state.weight);
+        let bottleneck = state.bottleneck;
+        let weight = state.weight;
         let before = std::mem::replace(&mut state.count, count);
         for index in self.link_use_range(group) {
             let used = &mut self.uses[index];

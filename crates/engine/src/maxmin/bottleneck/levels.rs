@@ -39,10 +39,8 @@ impl BottleneckMaxMin {
         }
         let limit = self.link_use_count * FILLING_COST_PER_LINK_USE + 256;
         self.visited_class_count = 0;
-        let (count, altered) = (
-            self.marked_links.len(),
-            std::mem::take(&mut self.capacity_change_count),
-        );
+        let count = self.marked_links.len();
+        let altered = std::mem::take(&mut self.capacity_change_count);
         let are_most = count > MAX_MARKED_LINKS_FOR_SINGLE_UPDATES
             && count * MARKED_LINKS_DIVISOR > self.used_link_count;
         let is_shifted =
@@ -79,8 +77,10 @@ impl BottleneckMaxMin {
     fn find_overloaded_link(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
-            let classes = state.classes.iter();
-            let taken = classes.map(|share| share.pull * self.level[share.bottleneck as usize]);
+            let taken = state
+                .classes
+                .iter()
+                .map(|share| share.pull * self.level[share.bottleneck as usize]);
             !state.represents_group_max_rate && taken.sum::<f64>() > state.capacity * OVERLOAD_RATIO
         };
         let mut links = 1..to_u32(self.links.len());
@@ -205,7 +205,8 @@ impl BottleneckMaxMin {
         self.dependent_links.clear();
         self.dependent_links.resize(tight.len(), NO_LINK);
         let concerned = &mut self.dependent_links[..];
-        let (mut count, mut has_lower) = (0, false);
+        let mut count = 0;
+        let mut has_lower = false;
         for listed in tight {
             let other = self.level[listed.link as usize];
             has_lower |= other < lowest;
@@ -229,8 +230,7 @@ impl BottleneckMaxMin {
                 .groups_with_link_index
                 .last()
                 .expect("a class has members");
-            let least = self.lowest_level_link(group);
-            self.change_bottleneck(group, least, link);
+            self.change_bottleneck(group, self.lowest_level_link(group), link);
         }
         true
     }

@@ -247,8 +247,7 @@ impl BottleneckMaxMin {
     /// Creates a solver without groups, for links with the given capacities \[B/s\]. In the solver the links have the numbers 1,
     /// 2, ...; `varies` states whether capacities may change.
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>, varies: bool) -> Self {
-        let no_link = Link::new(f64::INFINITY);
-        let links: Vec<Link> = std::iter::once(no_link)
+        let links: Vec<Link> = std::iter::once(Link::new(f64::INFINITY))
             .chain(capacities.into_iter().map(Link::new))
             .collect();
         Self {
@@ -297,14 +296,15 @@ impl BottleneckMaxMin {
     pub(crate) fn bottleneck_changes(&self) -> impl Iterator<Item = BottleneckChange> + '_ {
         let is_other =
             |group: &Group| group.count > 0 && group.bottleneck != group.previous_bottleneck_link;
-        let groups = self.groups_with_changed_bottleneck.iter();
-        groups.filter_map(move |&number| {
-            let group = &self.groups[number as usize];
-            is_other(group).then_some(BottleneckChange {
-                group: number,
-                new_bottleneck_link: group.bottleneck,
+        self.groups_with_changed_bottleneck
+            .iter()
+            .filter_map(move |&number| {
+                let group = &self.groups[number as usize];
+                is_other(group).then_some(BottleneckChange {
+                    group: number,
+                    new_bottleneck_link: group.bottleneck,
+                })
             })
-        })
     }
 
     pub(crate) fn clear_bottleneck_changes(&mut self) {

@@ -33,10 +33,8 @@ impl BottleneckMaxMin {
             });
             for &link in &filling.in_use {
                 let state = &mut self.links[link as usize];
-                let (bottlenecked, tight) = (
-                    std::mem::take(&mut state.bottlenecked_classes),
-                    state.tight_class_count as usize,
-                );
+                let bottlenecked = std::mem::take(&mut state.bottlenecked_classes);
+                let tight = state.tight_class_count as usize;
                 for &ClassAtBottleneck { link: other, .. } in &bottlenecked[..tight] {
                     if self.level[other as usize] == f64::INFINITY {
                         self.mark_during_update(other);
@@ -75,7 +73,9 @@ impl BottleneckMaxMin {
         unfair.clear();
         for &link in &*in_use {
             let state = &self.links[link as usize];
-            let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
+            let mut taken = 0.0;
+            let mut rising = 0.0;
+            let mut fastest = 0.0;
             let mut is_doubtful = false;
             for &ClassOnLink {
                 bottleneck, pull, ..
@@ -116,7 +116,8 @@ impl BottleneckMaxMin {
             }
         }
         let is_bottlenecked = |link: u32, bottleneck: u32| {
-            let (by, here) = (level[bottleneck as usize], level[link as usize]);
+            let by = level[bottleneck as usize];
+            let here = level[link as usize];
             let order = |link: u32| QueuedLink::new(self.level[link as usize], link);
             let has_risen_alike =
                 order(bottleneck) <= order(link) || here * (1.0 - BOTTLENECK_TOLERANCE) <= by;
