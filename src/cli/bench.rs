@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Registry,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::suite::{BenchmarkSuite, CaseSet},
     sweep::{
         Plan, Shard, Sweep, ValuesSpec,
@@ -28,7 +28,7 @@ pub(super) fn run_bench(
     arguments: &BenchArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let suite = BenchmarkSuite::find(&arguments.suite)?;
     if let Some(number) = arguments.case.filter(|_| arguments.show) {
         let case = suite
@@ -79,7 +79,7 @@ pub(super) fn run_bench(
     Ok(bench.first_error.is_none())
 }
 
-fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<BenchRequest, Error> {
+fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<BenchRequest> {
     let rivals = arguments
         .policies
         .as_deref()
@@ -104,7 +104,7 @@ fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<Be
 ///
 /// # Errors
 /// The user chose more cases than the suite has fixed cases.
-fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<u64, Error> {
+fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<u64> {
     let all = suite.fixed_case_count();
     match (arguments.draw, arguments.cases) {
         (CaseSet::RandomDraw(_), given) => Ok(given.unwrap_or(DEFAULT_CASES)),

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Registry,
     bsp::Scenario,
-    error::Error,
+    error::{Error, Result},
     experiment::{Experiment, Layers, Limits},
     output::{OutputForm, Run, write_file_named_by_user},
     sweep::{
@@ -26,7 +26,7 @@ pub(super) fn run_bottlenecks(
     arguments: &BottleneckArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let output = arguments.output_and_threads;
     let setup = StudySetup::new(&arguments.settings.memory, output, arguments.out.as_deref())?;
     let layers = experiment_settings(registry, arguments, setup.limits)?;
@@ -68,7 +68,7 @@ fn experiment_settings(
     registry: &Registry,
     arguments: &BottleneckArguments,
     limits: Limits,
-) -> Result<Layers, Error> {
+) -> Result<Layers> {
     let named = arguments.settings.experiment.as_deref();
     let Some(folder) = named.filter(|path| path.is_dir()) else {
         return join_settings(registry, &arguments.settings);
@@ -81,7 +81,7 @@ fn experiment_settings(
 }
 
 /// Returns the scenario that the user chose; `None` if the user chose none.
-fn chosen_scenario(arguments: &BottleneckArguments) -> Result<Option<Scenario>, Error> {
+fn chosen_scenario(arguments: &BottleneckArguments) -> Result<Option<Scenario>> {
     match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
         [] => Ok(None),
         [one] => Ok(Some(one)),

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Registry,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::{format_option_value, neutral_options},
     plugin::OptionFlag,
 };
@@ -22,7 +22,7 @@ use crate::{
 ///
 /// # Errors
 /// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
-pub(super) fn command_for_registry(registry: &Registry) -> Result<Command, Error> {
+pub(super) fn command_for_registry(registry: &Registry) -> Result<Command> {
     command_for_subcommand(registry, None)
 }
 
@@ -31,10 +31,7 @@ pub(super) fn command_for_registry(registry: &Registry) -> Result<Command, Error
 ///
 /// # Errors
 /// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
-pub(super) fn command_for_subcommand(
-    registry: &Registry,
-    called: Option<&str>,
-) -> Result<Command, Error> {
+pub(super) fn command_for_subcommand(registry: &Registry, called: Option<&str>) -> Result<Command> {
     registry.check()?;
     let flags = PluginFlags::new(registry);
     let mut problems = Vec::new();
@@ -440,7 +437,7 @@ mod tests {
         const FLAGS: &'static [OptionFlag] =
             &[OptionFlag::new("seed", FlagValues::Counts, "another seed")];
 
-        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        fn policy(self) -> Result<Box<dyn Policy>> {
             Ok(Box::new(Never {}))
         }
     }
@@ -456,7 +453,7 @@ mod tests {
             &[OptionFlag::new("spin", FlagValues::Counts, "how often")
                 .with_option_name("spin_count")];
 
-        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        fn policy(self) -> Result<Box<dyn Policy>> {
             Ok(Box::new(Never {}))
         }
     }

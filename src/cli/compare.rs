@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Registry,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::KeySetting,
     memory::ExperimentPurpose,
     output::{Run, cannot_write_error},
@@ -41,7 +41,7 @@ pub(super) fn run_compare(
     arguments: &CompareArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let settings = &arguments.varied.settings;
     let output = arguments.output_and_threads;
     let folder = arguments.out.as_deref();
@@ -115,7 +115,7 @@ fn finish(
     out: &mut dyn Write,
     comparison: &Comparison,
     examples: &ExampleRuns,
-) -> Result<(), Error> {
+) -> Result {
     let page = || [("index.html", comparison.page(examples))];
     setup.finish(
         out,
@@ -126,10 +126,7 @@ fn finish(
     )
 }
 
-fn read_run_folders(
-    registry: &Registry,
-    arguments: &CompareArguments,
-) -> Result<Vec<RunOfFolder>, Error> {
+fn read_run_folders(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<RunOfFolder>> {
     let settings = &arguments.varied.settings;
     let set = typed_setting_flags(registry, settings)?.into_iter();
     let own = [
@@ -178,7 +175,7 @@ fn read_run_folders(
     paths.into_iter().map(read).collect()
 }
 
-fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
+fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
         (

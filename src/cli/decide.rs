@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Registry,
     document::{Document, FileKind, parse_typed_value, read_text},
-    error::{Error, Problem},
+    error::{Problem, Result},
     memory::{Limits, decision_memory},
     output::{Cell, OutputForm, Sheet, Table, number_column, text_column},
     policy::{
@@ -38,7 +38,7 @@ pub(super) fn run_decide(
     registry: &Registry,
     arguments: &DecideArguments,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let source = arguments.file.display().to_string();
     let text = read_text(&arguments.file)?;
     let other = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::BarrierSnapshot);
@@ -118,7 +118,7 @@ impl RequestedDecisions<'_> {
         arguments: &DecideArguments,
         is_one: bool,
         out: &mut dyn Write,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let mut separator = "{\n  \"cases\": [\n";
         for_each_case(document, &arguments.cases, |case| {
             let name = case.name.clone();
@@ -153,7 +153,7 @@ impl RequestedDecisions<'_> {
 
     /// Decides a case of the file with the policies or triggers that the user named; if the user named none, with all policies or
     /// triggers.
-    fn decide_case(&self, case: Case) -> Result<CaseDecisions, Error> {
+    fn decide_case(&self, case: Case) -> Result<CaseDecisions> {
         Ok(match case.content {
             CaseContent::Barrier(snapshot) => {
                 self.refuse_policies_that_need_history(&snapshot)?;
@@ -184,7 +184,7 @@ impl RequestedDecisions<'_> {
 
     /// Returns an error if the user named a policy that needs data of earlier supersteps and the file does not contain its
     /// recorded decision.
-    fn refuse_policies_that_need_history(&self, snapshot: &BarrierSnapshot) -> Result<(), Error> {
+    fn refuse_policies_that_need_history(&self, snapshot: &BarrierSnapshot) -> Result {
         for named in &self.user_selection.names {
             let name = named.split('/').next().unwrap_or(named);
             // An unknown name is reported later.
@@ -211,7 +211,7 @@ impl RequestedDecisions<'_> {
 
     /// Returns an error if the user named policies or options, but the result of the case does not depend on them; `why` is the
     /// text of the error.
-    fn refuse_policies_and_options(&self, why: &str) -> Result<(), Error> {
+    fn refuse_policies_and_options(&self, why: &str) -> Result {
         if self.user_selection.names.is_empty() && self.user_selection.settings.is_empty() {
             return Ok(());
         }

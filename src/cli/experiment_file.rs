@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     Registry,
     document::{Document, FileKind, path_of_text, read_text, text_of_path},
-    error::{Error, did_you_mean},
+    error::{Error, Result, did_you_mean},
     experiment::{
         Layers, add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
         names_input_file,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Reads an experiment file. Files to which it refers are also searched in the folder of the experiment file.
-pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
+pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document> {
     let name = path.display().to_string();
     if !path.exists()
         && let Some(document) = crate::experiment::find_built_in_experiment(&name)?
@@ -108,7 +108,7 @@ fn is_input(inputs: &Value, named: &str) -> bool {
 ///
 /// # Errors
 /// The manifest cannot be read, or an input file of the run is missing.
-pub(super) fn settings_of_run_folder(registry: &Registry, folder: &Path) -> Result<Layers, Error> {
+pub(super) fn settings_of_run_folder(registry: &Registry, folder: &Path) -> Result<Layers> {
     let manifest = folder.join("run.json");
     let mut layers = Layers::default();
     layers.push_file(read_experiment(registry, &manifest)?);
@@ -118,11 +118,7 @@ pub(super) fn settings_of_run_folder(registry: &Registry, folder: &Path) -> Resu
 
 /// Checks that the input files of the run with the manifest `path` exist, as far as `layers` still name them. Does nothing if the
 /// file is no manifest.
-pub(super) fn check_input_files_exist(
-    registry: &Registry,
-    path: &Path,
-    layers: &Layers,
-) -> Result<(), Error> {
+pub(super) fn check_input_files_exist(registry: &Registry, path: &Path, layers: &Layers) -> Result {
     let manifest = read_text(path)
         .ok()
         .and_then(|text| serde_json::from_str::<Value>(&text).ok());

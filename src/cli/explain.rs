@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Registry,
     bsp::Scenario,
-    error::{Error, Problem, escape_control_characters},
+    error::{Problem, Result, escape_control_characters},
     experiment::{Experiment, KeySetting, Layers, Progress},
     memory::{ExperimentPurpose, Limits},
     output::{
@@ -32,7 +32,7 @@ pub(super) fn run_explain(
     arguments: &ExplainArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let scenario = match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
         [one] => Some(one),
         _ => None,
@@ -124,7 +124,7 @@ fn explain_superstep_duration(
     run: &Run,
     scenario: Scenario,
     superstep: u64,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<String>> {
     if let Some(folder) = named_run_folder(arguments) {
         let mut kept = read_critical_paths(folder, run)?;
         kept.retain(|row| row.scenario == scenario);
@@ -185,7 +185,7 @@ pub(super) fn load_experiment_for_replay(
     folder: &Path,
     run: &Run,
     limits: Limits,
-) -> Result<Experiment, Error> {
+) -> Result<Experiment> {
     let manifest = folder.join("run.json");
     let mut document = read_experiment(registry, &manifest)?;
     for file in referenced_file_names(registry, &document.value) {
@@ -215,7 +215,7 @@ pub(super) fn load_experiment_for_replay(
 fn read_or_simulate_run(
     registry: &Registry,
     arguments: &ExplainArguments,
-) -> Result<(Run, Option<Experiment>), Error> {
+) -> Result<(Run, Option<Experiment>)> {
     let settings = &arguments.settings;
     if let Some(folder) = named_run_folder(arguments) {
         refuse_changed_settings(registry, settings)?;

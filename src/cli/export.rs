@@ -16,7 +16,7 @@ use crate::{
     Registry,
     bsp::Scenario,
     document::{format_typed_value, path_of_text, text_of_path},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::{Experiment, Layers, Progress, SharedInputs, built_in_names, value_at_path},
     memory::{ExperimentPurpose, Limits},
     output::{VtLoadBalancingData, write_file_named_by_user},
@@ -33,7 +33,7 @@ pub(super) fn run_trace_command(
     command: &TraceCommand,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let TraceCommand::Export(arguments) = command;
     let TraceExportArguments {
         settings,
@@ -86,7 +86,7 @@ pub(super) fn run_trace_command(
 }
 
 /// Creates the folder for the files whose names begin with the path `prefix`, if it does not exist.
-fn create_folder_of_prefix(prefix: &str) -> Result<(), Error> {
+fn create_folder_of_prefix(prefix: &str) -> Result {
     let Some((folder, _)) = prefix
         .rsplit_once('/')
         .filter(|(folder, _)| !folder.is_empty())
@@ -109,7 +109,7 @@ fn write_vt_files(
     has_moves: bool,
     prefix: Option<&Path>,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let Some(prefix) = prefix.map(text_of_path) else {
         return Err(Error::input(
             "`--out` is missing, since data of vt has one file for each rank and cannot be written to standard output",
@@ -259,7 +259,7 @@ pub(super) fn run_platform_command(
     command: &PlatformCommand,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let (platform, file, memory) = match command {
         PlatformCommand::Show {
             platform,
@@ -322,11 +322,7 @@ pub(super) fn run_platform_command(
 }
 
 /// Writes bytes into a file, or prints them on standard output if `file` is `None`.
-fn write_file_or_print(
-    bytes: &[u8],
-    file: Option<&Path>,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
+fn write_file_or_print(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result {
     match file {
         Some(path) => write_file_named_by_user(path, bytes),
         None => print_text(out, &String::from_utf8_lossy(bytes)),

@@ -4,7 +4,7 @@ use std::{io::Write, path::Path};
 
 use super::print::{print_line, print_text};
 use crate::{
-    error::Error,
+    error::{Error, Result},
     figure::Figure,
     output::{
         Cell, OutputForm, Sheet, Table, cannot_write_error, text_column, write_file_atomically,
@@ -18,7 +18,7 @@ const LIST_FIGURES: &str = "list";
 ///
 /// # Errors
 /// The list is requested together with the option `drawn`, which applies only to drawing.
-pub(super) fn requests_figure_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
+pub(super) fn requests_figure_list(wanted: &str, drawn: Option<&str>) -> Result<bool> {
     match (wanted == LIST_FIGURES, drawn) {
         (true, Some(option)) => Err(Error::input(
             "this flag is about the drawing, but `--figure list` only prints the names of the figures",
@@ -30,7 +30,7 @@ pub(super) fn requests_figure_list(wanted: &str, drawn: Option<&str>) -> Result<
 }
 
 /// Prints the names of the figures that can be drawn, each with a sentence that describes the figure.
-pub(super) fn print_figure_names(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn print_figure_names(list: &[(&str, &str)], out: &mut dyn Write) -> Result {
     let columns = [
         text_column("figure", "figure"),
         text_column("content", "content"),
@@ -45,11 +45,7 @@ pub(super) fn print_figure_names(list: &[(&str, &str)], out: &mut dyn Write) -> 
 }
 
 /// Writes each figure into a file of the folder, and prints the names of the files.
-pub(super) fn write_figures(
-    figures: &[Figure],
-    folder: &Path,
-    errors: &mut dyn Write,
-) -> Result<(), Error> {
+pub(super) fn write_figures(figures: &[Figure], folder: &Path, errors: &mut dyn Write) -> Result {
     if !folder.as_os_str().is_empty() {
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write_error(&folder.display().to_string(), &error))?;

@@ -8,7 +8,7 @@ use clap::Command;
 use super::{args::Format, complete, print::print_text};
 use crate::{
     Registry,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment, paper, platform, sweep,
     workload::trace::FORMAT_DESCRIPTION,
 };
@@ -17,7 +17,7 @@ pub(super) fn print_completions(
     mut root: Command,
     shell: clap_complete::Shell,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     print_text(out, &complete::completion_script(shell, &mut root))
 }
 
@@ -25,7 +25,7 @@ pub(super) fn print_manual_page(
     mut root: Command,
     command: Option<&str>,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     root.build();
     let page = match command {
         None => root,
@@ -50,11 +50,7 @@ pub(super) fn print_manual_page(
     print_text(out, &String::from_utf8_lossy(&text))
 }
 
-pub(super) fn print_schema(
-    registry: &Registry,
-    format: Format,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
+pub(super) fn print_schema(registry: &Registry, format: Format, out: &mut dyn Write) -> Result {
     print_text(
         out,
         &match format {

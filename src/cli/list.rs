@@ -9,7 +9,7 @@ use super::{args::Listing, print::print_text};
 use crate::{
     Registry,
     engine::PRESETS,
-    error::Error,
+    error::Result,
     experiment,
     output::{Cell, OutputForm, Sheet, Table, text_column},
     paper::PAPERS,
@@ -23,7 +23,7 @@ pub(super) fn print_names(
     what: Listing,
     form: OutputForm,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let sheet = match what {
         Listing::Loads if form == OutputForm::Table => {
             return print_text(out, &describe_background_loads(registry));
@@ -37,7 +37,7 @@ pub(super) fn print_names(
 /// Creates the list of all names of one kind, such as policies, each with a summary and the source (paper or program) of its
 /// entry. In aligned columns, the source follows the summary; in other formats it has a separate column, which Markdown omits if
 /// it is empty.
-fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<Sheet, Error> {
+fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<Sheet> {
     let rows: Vec<[String; 3]> = match what {
         Listing::Apps => plugin_rows(registry.workloads()),
         Listing::Experiments => experiment::built_in_names()
@@ -47,7 +47,7 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
                     .and_then(|document| document.value["description"].as_str().map(str::to_owned));
                 Ok(name_row(name, &text.unwrap_or_default(), NO_SOURCE))
             })
-            .collect::<Result<_, Error>>()?,
+            .collect::<Result<_>>()?,
         Listing::Libraries => experiment::BUILT_IN_LIBRARIES
             .iter()
             .map(|library| name_row(library.name, library.summary, library.source))
@@ -74,7 +74,7 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
                 );
                 Ok(name_row(name, &summary, NO_SOURCE))
             })
-            .collect::<Result<_, Error>>()?,
+            .collect::<Result<_>>()?,
     };
     let mut columns = vec![
         text_column("name", "name"),

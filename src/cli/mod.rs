@@ -47,7 +47,7 @@ use print::print_text;
 use crate::{
     Registry,
     document::{path_of_text, text_of_path},
-    error::{Error, InternalFault, Problem, catch_panic},
+    error::{Error, InternalFault, Problem, Result, catch_panic},
     experiment::Experiment,
 };
 
@@ -117,7 +117,7 @@ pub fn try_run_with(
     arguments: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<u8, Error> {
+) -> Result<u8> {
     // Settings are text; arguments that are paths are converted back ([`parse_arguments`]).
     let text_of = |word: OsString| OsString::from(text_of_path(&word));
     let typed: Vec<_> = arguments.into_iter().map(text_of).collect();
@@ -187,7 +187,7 @@ pub fn try_run_with(
 pub fn experiment_from_arguments(
     registry: &Registry,
     arguments: impl IntoIterator<Item = OsString>,
-) -> Result<Experiment, Error> {
+) -> Result<Experiment> {
     let typed: Vec<_> = arguments.into_iter().collect();
     registry.check()?;
     let whole = command::command_for_registry(registry)?;
@@ -247,7 +247,7 @@ fn run_subcommand(
     arguments: &Arguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let done = match &arguments.command {
         args::Command::Run(run) => run::run(registry, run, out, errors),
         args::Command::Sweep(sweep) => return sweep::run_sweep(registry, sweep, out, errors),

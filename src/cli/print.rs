@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 
 use crate::{
-    error::{Error, Problem, escape_control_characters},
+    error::{Error, Problem, Result, escape_control_characters},
     output::{OutputForm, Sheet},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn print_notes(notes: &[String], errors: &mut dyn Write) {
 }
 
 /// Prints a value as JSON without storing the whole text in memory; characters that would control a terminal are escaped.
-pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
+pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result {
     let mut json = TerminalSafeWriter(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
     convert_print_error(written.and_then(|()| {
@@ -80,13 +80,13 @@ pub(super) fn escape_json_controls(mut text: String) -> String {
 ///
 /// # Errors
 /// The text cannot be written.
-pub(super) fn print_text(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+pub(super) fn print_text(out: &mut dyn Write, text: &str) -> Result {
     convert_print_error(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Returns an error with a hint if writing to standard output failed. It is not an error if the reader of a pipe has closed the
 /// pipe.
-fn convert_print_error(printed: io::Result<()>) -> Result<(), Error> {
+fn convert_print_error(printed: io::Result<()>) -> Result {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Output(
             Problem::new(format!("cannot write the result: {error}"))
@@ -103,7 +103,7 @@ pub(super) fn print_result<J: Serialize>(
     form: Option<OutputForm>,
     json: impl FnOnce() -> J,
     sheet: impl FnOnce() -> Sheet,
-) -> Result<(), Error> {
+) -> Result {
     match form {
         None => Ok(()),
         Some(OutputForm::Json) => print_json(out, &json()),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Registry,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     memory::{self, ExperimentPurpose, Limits},
     output::{Report, RunFolder, write_file_atomically, write_file_named_by_user},
     sweep::{
@@ -27,7 +27,7 @@ pub(super) fn run_report(
     arguments: &ReportArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let folder = &arguments.folder;
     // A run that writes to the folder would replace the numbers while their page is made.
     let _lock = match &arguments.out {
@@ -80,7 +80,7 @@ impl ResultsKind {
     ///
     /// # Errors
     /// The folder does not exist or contains no results.
-    fn from_folder(folder: &Path) -> Result<Self, Error> {
+    fn from_folder(folder: &Path) -> Result<Self> {
         if folder_contains_file(folder, "run.json") {
             return Ok(Self::Run);
         }
@@ -114,7 +114,7 @@ fn no_results_error(folder: &Path) -> Error {
     )
 }
 
-fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
+fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result {
     let list = match ResultsKind::from_folder(folder)? {
         ResultsKind::Run => Report::read(registry, folder)?.available_figures(),
         ResultsKind::Sweep | ResultsKind::Search => available_figures(folder)?,
@@ -128,7 +128,7 @@ fn draw_figures(
     arguments: &ReportArguments,
     wanted: &str,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let folder = &arguments.folder;
     let style = arguments.style.style;
     let figures = match ResultsKind::from_folder(folder)? {
@@ -149,7 +149,7 @@ fn draw_figures(
 }
 
 /// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.
-fn check_memory_for_page(folder: &Path, limits: Limits) -> Result<(), Error> {
+fn check_memory_for_page(folder: &Path, limits: Limits) -> Result {
     let bytes: f64 = std::fs::read_dir(folder)
         .into_iter()
         .flatten()

@@ -23,7 +23,7 @@ use crate::{
     Registry,
     bsp::{CriticalPath, Recorder, Scenario},
     document::parse_typed_value,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::{
         Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
     },
@@ -46,7 +46,7 @@ pub(super) fn run(
     arguments: &RunArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     check_critical_path_output(arguments)?;
     let experiment = load_experiment(registry, arguments)?;
     if !arguments.quiet {
@@ -139,7 +139,7 @@ pub(super) fn run(
 ///
 /// # Errors
 /// The critical path is recorded, but no requested output shows it.
-fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
+fn check_critical_path_output(arguments: &RunArguments) -> Result {
     let is_shown = arguments.report.is_some()
         || arguments.out.is_some()
         || arguments.write_trace.contains(&Viewer::Perfetto);
@@ -159,7 +159,7 @@ fn placements_of_static_starts(
     arguments: &RunArguments,
     experiment: &Experiment,
     errors: &mut dyn Write,
-) -> Result<InitialPlacements, Error> {
+) -> Result<InitialPlacements> {
     if arguments.no_static_starts {
         return Ok(InitialPlacements::default());
     }
@@ -171,10 +171,7 @@ fn placements_of_static_starts(
 }
 
 /// Creates the experiment that the arguments describe.
-pub(super) fn load_experiment(
-    registry: &Registry,
-    arguments: &RunArguments,
-) -> Result<Experiment, Error> {
+pub(super) fn load_experiment(registry: &Registry, arguments: &RunArguments) -> Result<Experiment> {
     let purpose = match arguments.report {
         Some(_) => ExperimentPurpose::ResultPage,
         None => ExperimentPurpose::Run,
@@ -200,7 +197,7 @@ enum PageDestination {
 fn page_destination(
     arguments: &RunArguments,
     experiment: &Experiment,
-) -> Result<Option<PageDestination>, Error> {
+) -> Result<Option<PageDestination>> {
     let Some(file) = &arguments.report else {
         return Ok(None);
     };
@@ -242,7 +239,7 @@ fn run_scenarios(
     experiment: &Experiment,
     progress: &Progress,
     folder: Option<&RunFolder>,
-) -> Result<RecordedRun, Error> {
+) -> Result<RecordedRun> {
     let is_watched = arguments.processes
         || !arguments.write_trace.is_empty()
         || arguments.report.is_some()
@@ -253,7 +250,7 @@ fn run_scenarios(
     }
     let scenarios = &experiment.config.scenarios;
     let remembered = experiment.new_superstep_cache();
-    let done: Vec<Result<RecordedScenario, Error>> = scenarios
+    let done: Vec<Result<RecordedScenario>> = scenarios
         .par_iter()
         .map(|&scenario| {
             let simulate = |watchers: &mut dyn Recorder| {
@@ -297,8 +294,8 @@ fn run_recorded_scenario(
     experiment: &Experiment,
     folder: Option<&RunFolder>,
     scenario: Scenario,
-    simulate: impl FnOnce(&mut dyn Recorder) -> Result<ScenarioRun, Error>,
-) -> Result<RecordedScenario, Error> {
+    simulate: impl FnOnce(&mut dyn Recorder) -> Result<ScenarioRun>,
+) -> Result<RecordedScenario> {
     let platform = &experiment.platform.platform;
     let mut drafts = PendingResults::default();
     let mut table = None;
@@ -353,10 +350,7 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
 }
 
 /// Joins the settings of the experiment file and of the flags; a later source overrides the earlier sources.
-pub(super) fn join_settings(
-    registry: &Registry,
-    arguments: &SettingsArguments,
-) -> Result<Layers, Error> {
+pub(super) fn join_settings(registry: &Registry, arguments: &SettingsArguments) -> Result<Layers> {
     let mut layers = Layers::default();
     // A run folder is named for the manifest in it.
     let file = arguments.experiment.as_ref().map(|path| {
@@ -409,11 +403,7 @@ pub(super) fn chosen_policy_name(arguments: &SettingsArguments, file: &Layers) -
 ///
 /// # Errors
 /// A flag belongs to other policies only.
-pub(super) fn check_policy_flags(
-    registry: &Registry,
-    given: &[Parameter],
-    policy: &str,
-) -> Result<(), Error> {
+pub(super) fn check_policy_flags(registry: &Registry, given: &[Parameter], policy: &str) -> Result {
     let Ok(chosen) = registry.policies().find(policy) else {
         return Ok(()); // the unknown policy is reported later
     };
@@ -443,7 +433,7 @@ pub(super) fn check_policy_flags(
 ///
 /// # Errors
 /// A flag lists alternative loads.
-fn check_no_alternative_loads(registry: &Registry, loads: &[String]) -> Result<(), Error> {
+fn check_no_alternative_loads(registry: &Registry, loads: &[String]) -> Result {
     for flag in loads {
         let choices = whole::combine_loads(std::slice::from_ref(flag)).unwrap_or_default();
         let exists = |load: &Value| {
@@ -473,7 +463,7 @@ pub(super) fn background_load_flags_text(loads: &[String]) -> String {
 ///
 /// # Errors
 /// The value of a flag is not a load.
-pub(super) fn background_load_setting(loads: &[String]) -> Result<Option<KeySetting>, Error> {
+pub(super) fn background_load_setting(loads: &[String]) -> Result<Option<KeySetting>> {
     if loads.is_empty() {
         return Ok(None);
     }
@@ -562,7 +552,7 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
 pub(super) fn refuse_changed_settings(
     registry: &Registry,
     arguments: &SettingsArguments,
-) -> Result<(), Error> {
+) -> Result {
     let Some(flag) = typed_setting_flags(registry, arguments)?
         .into_iter()
         .find(|flag| !flag.starts_with("--scenario"))
@@ -580,7 +570,7 @@ pub(super) fn refuse_changed_settings(
 pub(super) fn typed_setting_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<String>> {
     let given = typed_flags(registry, arguments).into_iter();
     let pairs = key_value_settings(arguments)?.into_iter();
     Ok(given
@@ -590,7 +580,7 @@ pub(super) fn typed_setting_flags(
 }
 
 /// Converts the values of the flags `--change`, `--net` and `--set` into settings; each flag has one value.
-pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<KeySetting>, Error> {
+pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<KeySetting>> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
         let source = format!("--change '{}'", arguments.changes.join("' --change '"));
@@ -610,7 +600,7 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Ke
 }
 
 /// Converts the values of the flag `--set` into settings.
-pub(super) fn set_flags(settings: &[(String, String)]) -> Result<Vec<KeySetting>, Error> {
+pub(super) fn set_flags(settings: &[(String, String)]) -> Result<Vec<KeySetting>> {
     check_duplicate_keys("--set", settings)?;
     Ok(settings
         .iter()
@@ -628,7 +618,7 @@ pub(super) fn set_flags(settings: &[(String, String)]) -> Result<Vec<KeySetting>
 ///
 /// # Errors
 /// A key has two values.
-pub(super) fn check_duplicate_keys(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
+pub(super) fn check_duplicate_keys(flag: &str, pairs: &[(String, String)]) -> Result {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)
     };

@@ -18,7 +18,7 @@ use super::{
     threads::start_planning_threads,
 };
 use crate::{
-    error::{Error, escape_control_characters},
+    error::{Result, escape_control_characters},
     experiment::Limits,
     memory::ExperimentPurpose,
     output::Sheet,
@@ -52,7 +52,7 @@ impl StudySetup {
         memory: &MemoryArguments,
         output: OutputAndThreadArguments,
         folder: Option<&Path>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let limits = memory_and_thread_limits(memory, output.threads, ExperimentPurpose::Sweep);
         Ok(Self {
             limits,
@@ -63,7 +63,7 @@ impl StudySetup {
     }
 
     /// Creates the plan of a sweep, which lists its runs, within the limits of the command.
-    pub(super) fn plan(&self, sweep: &mut Sweep) -> Result<Plan, Error> {
+    pub(super) fn plan(&self, sweep: &mut Sweep) -> Result<Plan> {
         sweep.limits = self.limits;
         self.threads.install(|| Plan::new(sweep))
     }
@@ -77,7 +77,7 @@ impl StudySetup {
 
     /// Opens the store with the results of runs in the folder, or creates a store in memory. Prints how many damaged records were
     /// removed from the store.
-    pub(super) fn open_store(&self, errors: &mut dyn Write) -> Result<Mutex<Store>, Error> {
+    pub(super) fn open_store(&self, errors: &mut dyn Write) -> Result<Mutex<Store>> {
         let Some(folder) = &self.folder else {
             return Ok(Mutex::default());
         };
@@ -103,7 +103,7 @@ impl StudySetup {
         plan: &Plan,
         shard: Shard,
         errors: &mut dyn Write,
-    ) -> Result<Mutex<Store>, Error> {
+    ) -> Result<Mutex<Store>> {
         if let Some(folder) = &self.folder {
             check_earlier_plan_is_part(folder, plan)?;
         }
@@ -123,7 +123,7 @@ impl StudySetup {
         plan: &Plan,
         runs: &[usize],
         store: &Mutex<Store>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         self.run_with_store(store, runs.len() as u64, || {
             simulate_runs(sweep, plan, runs, store)
         })
@@ -136,8 +136,8 @@ impl StudySetup {
         &self,
         store: &Mutex<Store>,
         total: u64,
-        work: impl FnOnce() -> Result<R, Error> + Send,
-    ) -> Result<R, Error> {
+        work: impl FnOnce() -> Result<R> + Send,
+    ) -> Result<R> {
         let bar = ProgressDisplay {
             item_noun: "runs",
             total_items: Some(total),
@@ -184,7 +184,7 @@ impl StudySetup {
         json: Value,
         sheet: impl FnOnce() -> Sheet,
         files: impl FnOnce() -> F,
-    ) -> Result<(), Error> {
+    ) -> Result {
         if let Some(folder) = &self.folder {
             let json = [(name, format!("{json:#}\n"))];
             write_files(folder, json.into_iter().chain(files()))?;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Registry,
-    error::Error,
+    error::Result,
     experiment::Experiment,
     memory::{ExperimentPurpose, Limits},
     output::{
@@ -22,13 +22,13 @@ use crate::{
 };
 
 /// Reads the platform with the name or path `name` that the user typed.
-pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform> {
     platform::open_within_limits(name, limits)
         .map_err(|error| error.with_default_source("<PLATFORM>"))
 }
 
 /// Divides the hosts of a platform into clusters as the value of `--clusters` describes.
-pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
+pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result {
     clusters
         .parse()
         .and_then(|clusters: HostGrouping| clusters.apply_to(&mut loaded.platform))
@@ -44,7 +44,7 @@ pub(super) fn show_platform(
     rows: usize,
     form: OutputFormArguments,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     if let Some(path) = svg {
         write_file_named_by_user(path, platform_svg(&loaded.platform).as_bytes())?;
     }
@@ -57,7 +57,7 @@ pub(super) fn show_workload(
     command: &WorkloadCommand,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let WorkloadCommand::Show(arguments) = command;
     let settings = &arguments.settings;
     let experiment = Experiment::load_with(

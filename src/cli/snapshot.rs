@@ -10,7 +10,7 @@ use super::{
     run::join_settings,
 };
 use crate::{
-    Registry, error::Error, experiment::Experiment, memory::ExperimentPurpose,
+    Registry, error::Result, experiment::Experiment, memory::ExperimentPurpose,
     output::write_file_named_by_user,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn run_snapshot(
     arguments: &SnapshotArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let settings = &arguments.settings;
     let folder = settings.experiment.as_deref().filter(|path| path.is_dir());
     let layers = match folder {

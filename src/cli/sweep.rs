@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Registry,
-    error::{Error, Problem, escape_control_characters},
+    error::{Error, Problem, Result, escape_control_characters},
     output::OutputForm,
     sweep::{
         Combine, Parameter, Plan, Shard, Sweep, ValuesSpec,
@@ -38,7 +38,7 @@ pub(super) fn run_sweep(
     arguments: &SweepArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     if let Some(SweepCommand::Merge(merge)) = &arguments.command {
         return merge_parts(merge, out, errors);
     }
@@ -76,7 +76,7 @@ fn print_sweep_report(
     is_quiet: bool,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let text = report.results_text;
     match form.output_form_unless_quiet(is_quiet) {
         None => {}
@@ -94,7 +94,7 @@ fn merge_parts(
     arguments: &MergeArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let form = arguments.form.output_form();
     let report = folder::merge_folders(&arguments.folders, &arguments.out, form)?;
     print_sweep_report(report, arguments.form, arguments.quiet, out, errors)
@@ -123,7 +123,7 @@ fn describe_sweep_plan(
     shard: Shard,
     folder: &Path,
     threads: usize,
-) -> Result<String, Error> {
+) -> Result<String> {
     // The rows are only read, because a dry run makes no folder.
     let rows = crate::sweep::store::read_rows_if_any(folder)?;
     let runs = missing_runs(plan, shard, &rows);
@@ -184,7 +184,7 @@ fn format_duration(seconds: f64) -> String {
 pub(super) fn sweep_from_arguments(
     registry: &Registry,
     arguments: &SweepArguments,
-) -> Result<Sweep, Error> {
+) -> Result<Sweep> {
     let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,
@@ -202,7 +202,7 @@ pub(super) fn sweep_from_arguments(
 pub(super) fn read_varied_experiment(
     registry: &Registry,
     arguments: &VariedArguments,
-) -> Result<Sweep, Error> {
+) -> Result<Sweep> {
     let settings = &arguments.settings;
     let mut sweep = match &settings.experiment {
         None => Sweep::new(registry),
@@ -251,7 +251,7 @@ pub(super) fn read_varied_experiment(
     Ok(sweep)
 }
 
-fn varied_keys(registry: &Registry, vary: &[(String, String)]) -> Result<Vec<Parameter>, Error> {
+fn varied_keys(registry: &Registry, vary: &[(String, String)]) -> Result<Vec<Parameter>> {
     let mut parameters = Vec::new();
     for (key, values) in vary {
         let source = format!("--vary {key}={values}");
@@ -269,10 +269,7 @@ fn varied_keys(registry: &Registry, vary: &[(String, String)]) -> Result<Vec<Par
 }
 
 /// Returns the load as a parameter of the sweep if the `--load` flags list several alternative loads, otherwise `None`.
-fn background_load_parameter(
-    registry: &Registry,
-    loads: &[String],
-) -> Result<Option<Parameter>, Error> {
+fn background_load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>> {
     let source = background_load_flags_text(loads);
     let values =
         whole::combine_loads(loads).map_err(|message| Problem::new(message).source(&source))?;
@@ -296,11 +293,7 @@ fn split_names(mut one: Parameter) -> Parameter {
 ///
 /// # Errors
 /// The file cannot be read, or it names a program as its policy although `may_start` is false.
-fn read_sweep_or_experiment(
-    registry: &Registry,
-    path: &Path,
-    may_start: bool,
-) -> Result<Sweep, Error> {
+fn read_sweep_or_experiment(registry: &Registry, path: &Path, may_start: bool) -> Result<Sweep> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::mentions_exec(&document.value) {

@@ -3,7 +3,7 @@
 use clap::builder::RangedU64ValueParser;
 
 use crate::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     memory::{Limits, study_plan_memory},
 };
 
@@ -31,7 +31,7 @@ pub(super) fn threads_to_start(wanted: Option<usize>) -> usize {
 /// depend on the number of threads.
 ///
 /// For a single thread, the calling thread is used, and no thread is started.
-pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
+pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool> {
     let mut count = threads_to_start(wanted);
     loop {
         match create_thread_pool(count) {
@@ -53,7 +53,7 @@ pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, 
 pub(super) fn start_planning_threads(
     wanted: Option<usize>,
     limits: Limits,
-) -> Result<rayon::ThreadPool, Error> {
+) -> Result<rayon::ThreadPool> {
     let has_room = limits
         .max_memory
         .is_none_or(|memory| memory >= study_plan_memory(1.0));

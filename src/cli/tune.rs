@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Registry,
     document::format_typed_value,
-    error::Error,
+    error::{Error, Result},
     experiment::KeySetting,
     sweep::{
         Shard, Sweep, ValuesSpec,
@@ -34,7 +34,7 @@ pub(super) fn run_tune(
     arguments: &TuneArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let mut sweep = search_space(registry, arguments)?;
     let settings = &arguments.varied.settings;
     let output = arguments.output_and_threads;
@@ -82,7 +82,7 @@ pub(super) fn run_tune(
 
 /// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of
 /// the policy with their default ranges.
-fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep, Error> {
+fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
         return Err(Error::input(
@@ -126,7 +126,7 @@ fn best_run_command(
     arguments: &SettingsArguments,
     sweep: &Sweep,
     setting: &Setting,
-) -> Result<String, Error> {
+) -> Result<String> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
     let varied = varied_settings(sweep, setting);
     let varied_words = varied

@@ -256,6 +256,9 @@ fn escape_as_single_line(text: &str) -> String {
     escape_control_characters(text).replace('\n', "\\n")
 }
 
+/// Result of an operation that can fail with an [`Error`]; without a type of its value, an operation that returns nothing else.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// The error of an operation of migsim, classified by its cause. The cause determines the exit code of the command
 /// ([`Self::exit_code`]).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,7 +9,7 @@ use std::{fmt, ops::Deref};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Problem, catch_panic};
+use crate::error::{Error, Problem, Result, catch_panic};
 
 /// An option of a plug-in that also has its own flag on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
 ///
@@ -76,13 +76,13 @@ pub trait PluginFactory<T>: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Unknown options, or wrong values; the key of each problem is the name of the option.
-    fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
+    fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>>;
 
     /// Creates the plug-in from a complete set of options, in which all defaults are filled in.
     ///
     /// # Errors
     /// Unknown options, or wrong values; the key of each problem is the name of the option.
-    fn create_plugin(&self, options: &Map<String, Value>) -> Result<T, Error>;
+    fn create_plugin(&self, options: &Map<String, Value>) -> Result<T>;
 }
 
 /// Creates a plug-in from its options in the settings, completed by the defaults of all options that are missing; `null` means
@@ -90,7 +90,7 @@ pub trait PluginFactory<T>: fmt::Debug + Send + Sync {
 ///
 /// # Errors
 /// Unknown options, or wrong values; the key of each problem is the name of the option.
-pub fn create_plugin<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result<T, Error> {
+pub fn create_plugin<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result<T> {
     maker.create_plugin(&maker.resolve_options(&options_object(options)?)?)
 }
 
@@ -99,14 +99,14 @@ pub fn create_plugin<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result
 ///
 /// # Errors
 /// Unknown options, or wrong values; the key of each problem is the name of the option.
-pub fn resolve_options<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result<Value, Error> {
+pub fn resolve_options<T>(maker: &dyn PluginFactory<T>, options: &Value) -> Result<Value> {
     let options = options_object(options)?;
     maker.resolve_options(&options).map(Value::Object)
 }
 
 /// Returns the options of a plug-in as a JSON object. `null` becomes an empty object; any other value that is not an object is an
 /// error.
-fn options_object(options: &Value) -> Result<Map<String, Value>, Error> {
+fn options_object(options: &Value) -> Result<Map<String, Value>> {
     match options {
         Value::Null => Ok(Map::new()),
         Value::Object(options) => Ok(options.clone()),
@@ -149,13 +149,13 @@ pub trait PluginKind {
     ///
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its key.
-    fn build(&self, options: &Value) -> Result<Self::Product, Error>;
+    fn build(&self, options: &Value) -> Result<Self::Product>;
 
     /// Returns the given options, completed by the defaults of all options that are missing.
     ///
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
-    fn resolve(&self, options: &Value) -> Result<Value, Error>;
+    fn resolve(&self, options: &Value) -> Result<Value>;
 }
 
 impl<K> PluginEntry<K> {
@@ -287,7 +287,7 @@ impl<K> PluginEntry<K> {
     ///
     /// # Errors
     /// The error of `create`, or its panic.
-    pub fn catch_panic<R>(&self, create: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    pub fn catch_panic<R>(&self, create: impl FnOnce() -> Result<R>) -> Result<R> {
         catch_panic(create).unwrap_or_else(|text| {
             Err(
                 Problem::new(format!("`{}` panics when it is created: {text}", self.name))
@@ -303,7 +303,7 @@ impl<K: PluginKind> PluginEntry<K> {
     ///
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
-    pub fn build(&self, options: &Value) -> Result<K::Product, Error> {
+    pub fn build(&self, options: &Value) -> Result<K::Product> {
         self.catch_panic(|| self.kind_functions.build(options))
             .map_err(|error| self.complete_keys_in_error(error))
     }
@@ -312,7 +312,7 @@ impl<K: PluginKind> PluginEntry<K> {
     ///
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
-    pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
+    pub fn resolve(&self, options: &Value) -> Result<Value> {
         self.catch_panic(|| self.kind_functions.resolve(options))
             .map_err(|error| self.complete_keys_in_error(error))
     }
@@ -358,7 +358,7 @@ impl<K> PluginTable<K> {
     ///
     /// # Errors
     /// No entry has that name.
-    pub fn find(&self, name: &str) -> Result<&PluginEntry<K>, Error> {
+    pub fn find(&self, name: &str) -> Result<&PluginEntry<K>> {
         self.plugin_entries
             .iter()
             .find(|entry| entry.name == name)

@@ -31,7 +31,7 @@ use super::{
     world::{RunState, Setup},
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{HostId, Seconds, greater},
 };
 use migsim_engine::{MessageEnds, Simulation};
@@ -151,11 +151,7 @@ impl Barrier {
         (&mut self.protocol, context)
     }
 
-    pub(super) fn record_arrival(
-        &mut self,
-        process: u32,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn record_arrival(&mut self, process: u32, world: &mut RunState<'_>) -> Result {
         let (protocol, mut context) = self.protocol_and_context(world);
         match protocol {
             Protocol::Ideal { arrived } => {
@@ -281,7 +277,7 @@ impl Barrier {
         &mut self,
         message: BarrierMessage,
         world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         use BarrierMessage::{ArrivalReport, LeavePermission, ScriptMessage};
         let (protocol, mut context) = self.protocol_and_context(world);
         let context = &mut context;
@@ -364,7 +360,7 @@ impl RootSerialBarrier {
 fn release_at_predicted_times(
     barrier: &mut PredictedBarrier,
     context: &mut Context<'_, '_>,
-) -> Result<(), Error> {
+) -> Result {
     let world = &mut *context.world;
     let placement = &world.placement;
     let engine = &mut world.engine;

@@ -28,7 +28,7 @@ use crate::{CallProcedure, Gather};
 use in_turn::SequentialCall;
 use message_ends::MessagesWithEnds;
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Bytes, ClusterId, HostId, Seconds, Time},
 };
 use migsim_engine::MessageEnds;
@@ -97,11 +97,7 @@ impl ReschedulingCall {
 
     /// Sends the report of a process for the next call, if the messages of calls are sent one by one. While the previous call is
     /// in progress, the report waits until that call has ended.
-    pub(super) fn send_early_report(
-        &mut self,
-        process: u32,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn send_early_report(&mut self, process: u32, world: &mut RunState<'_>) -> Result {
         if self.is_sequential() {
             self.early_reporters.push(process);
             return Ok(());
@@ -117,7 +113,7 @@ impl ReschedulingCall {
         &mut self,
         manager: u32,
         world: &mut RunState<'_>,
-    ) -> Result<Option<u32>, Error> {
+    ) -> Result<Option<u32>> {
         let Some(in_turn) = &mut self.sequential_call else {
             return Err(world.internal_error(
                 None,
@@ -140,11 +136,7 @@ impl ReschedulingCall {
     }
 
     /// Starts a rescheduling call; `supersteps` is the number of supersteps since the previous call.
-    pub(super) fn start_call(
-        &mut self,
-        supersteps: u64,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn start_call(&mut self, supersteps: u64, world: &mut RunState<'_>) -> Result {
         let cost = &world.setup.costs.call;
         self.procedure = world
             .outcome
@@ -194,7 +186,7 @@ impl ReschedulingCall {
         &mut self,
         token: ActivityToken,
         world: &mut RunState<'_>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         if let ActivityToken::CallMessagePartEnded(part, message) = token
             && !(self.messages_with_ends).on_part_ended(part, message, world)?
         {
@@ -207,7 +199,7 @@ impl ReschedulingCall {
         Ok(self.is_idle())
     }
 
-    fn start_step(&mut self, mut step: CallStep, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn start_step(&mut self, mut step: CallStep, world: &mut RunState<'_>) -> Result {
         loop {
             self.current_step = step;
             self.start_step_activities(world)?;
@@ -225,7 +217,7 @@ impl ReschedulingCall {
         }
     }
 
-    fn start_step_activities(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn start_step_activities(&mut self, world: &mut RunState<'_>) -> Result {
         let cost = world.setup.costs.call;
         self.record_decision_time(world);
         self.step_messages.clear();
@@ -260,7 +252,7 @@ impl ReschedulingCall {
         &mut self,
         procedure: CallProcedure,
         world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let platform = world.setup.platform;
         let root = platform.manager_host(platform.cluster_of(world.placement[0]));
         let receiver = |host| {
@@ -377,7 +369,7 @@ impl ReschedulingCall {
     }
 
     /// Starts the computation of the decision on a host, if it takes time.
-    fn decide(&mut self, host: HostId, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn decide(&mut self, host: HostId, world: &mut RunState<'_>) -> Result {
         let work = world.decision_work(host);
         if work.get() > 0.0 {
             self.pending_activities += 1;
@@ -432,7 +424,7 @@ impl ReschedulingCall {
 
     /// Sends all messages of the step at the same time. The messages are delivered without events if nothing else is in progress,
     /// otherwise they are flows in the engine.
-    fn send_step_messages(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn send_step_messages(&mut self, world: &mut RunState<'_>) -> Result {
         if world.has_processor_times {
             self.pending_activities += self.step_messages.len();
             return self.messages_with_ends.start(&self.step_messages, world);

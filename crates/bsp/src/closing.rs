@@ -7,7 +7,7 @@ use super::{
     run::{DepartureProgress, Run},
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{ProcessId, Seconds},
 };
 
@@ -21,7 +21,7 @@ impl Run<'_, '_> {
     /// Closes the oldest superstep if all processes have completed it; otherwise lets each process that has completed its
     /// superstep continue. Closing comes first so that rescheduling decisions apply before any process continues at the same
     /// time.
-    pub(super) fn continue_without_barrier(&mut self) -> Result<DepartureProgress, Error> {
+    pub(super) fn continue_without_barrier(&mut self) -> Result<DepartureProgress> {
         while !self.record_completions_and_check_oldest() {
             let ahead = self.open_supersteps.as_mut();
             let Some(process) = ahead.and_then(|ahead| ahead.ready_processes.pop_front()) else {
@@ -40,7 +40,7 @@ impl Run<'_, '_> {
 
     /// Completes the closing of the oldest superstep: the processes that waited for this closing continue, unless all processes
     /// have to wait for each other.
-    pub(super) fn finish_closing_superstep(&mut self) -> Result<DepartureProgress, Error> {
+    pub(super) fn finish_closing_superstep(&mut self) -> Result<DepartureProgress> {
         self.record_superstep_end(Seconds::ZERO);
         let closed = self.world.ending_superstep;
         let furthest = self
@@ -88,7 +88,7 @@ impl Run<'_, '_> {
 
     /// Lets the processes continue that waited until superstep `closed` was closed, because they had completed this superstep or
     /// were too far ahead of it. It must be called only if processes need not wait for each other.
-    fn continue_waiting_processes(&mut self, closed: usize) -> Result<(), Error> {
+    fn continue_waiting_processes(&mut self, closed: usize) -> Result {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.superstep_of_process[process];
             let has_done = |ahead: &mut OpenSupersteps| {
@@ -106,7 +106,7 @@ impl Run<'_, '_> {
 
     /// Lets a process that has completed its superstep begin the next superstep, unless the process has to wait for other
     /// processes or is too far ahead.
-    fn begin_next_superstep(&mut self, process: u32) -> Result<(), Error> {
+    fn begin_next_superstep(&mut self, process: u32) -> Result {
         let number = self.superstep.superstep_of_process[process as usize];
         let is_last = number + 1 == self.world.superstep_count;
         let Some(ahead) = &mut self.open_supersteps else {

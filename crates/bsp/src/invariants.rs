@@ -31,7 +31,7 @@ use super::{
 };
 use crate::resize_and_fill;
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{HostId, ProcessId, Time, to_u32},
     words::{format_count, singular_or_plural},
 };
@@ -54,7 +54,7 @@ pub(super) fn check_superstep(
     world: &RunState<'_>,
     superstep: &SuperstepState,
     sums: &mut ReusableSums,
-) -> Result<(), Error> {
+) -> Result {
     check_times(world)?;
     if superstep.is_simulated_by_events
         && let Some(process) = superstep
@@ -76,7 +76,7 @@ pub(super) fn check_superstep(
     Ok(())
 }
 
-fn check_times(world: &RunState<'_>) -> Result<(), Error> {
+fn check_times(world: &RunState<'_>) -> Result {
     let dates = world.times(world.open_superstep);
     let before = world.open_superstep.checked_sub(1);
     let began = before.map_or(Time::ZERO, |before| world.times(before).start);
@@ -108,7 +108,7 @@ fn time_order_error(world: &RunState<'_>, began: Time) -> Error {
 
 /// Checks the invariants of a run that has ended: the sums of the engine, and whether the recorded migrations lead from the
 /// initial to the final placement.
-pub(super) fn check_run(world: &RunState<'_>) -> Result<(), Error> {
+pub(super) fn check_run(world: &RunState<'_>) -> Result {
     if let Some(fault) = world.engine.describe_first_violation() {
         return Err(world.internal_error(None, &fault));
     }
@@ -144,7 +144,7 @@ fn time_resolution(world: &RunState<'_>) -> f64 {
 
 /// Checks that no process computed faster than its host allows, and that the processes of each host together did not compute
 /// faster than the cores of the host allow.
-fn check_hosts(world: &RunState<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
+fn check_hosts(world: &RunState<'_>, sums: &mut Vec<(f64, f64)>) -> Result {
     let hosts = &world.setup.platform.hosts;
     // For each host: the cycles done there, and the end of the last computation.
     resize_and_fill(sums, hosts.len(), (0.0, 0.0));
@@ -178,7 +178,7 @@ fn check_links(
     world: &RunState<'_>,
     superstep: &SuperstepState,
     sums: &mut Vec<(f64, f64)>,
-) -> Result<(), Error> {
+) -> Result {
     let platform = world.setup.platform;
     let network = world.setup.network;
     if !network.sharing {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Migration, PrescribedMigration};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, HostId, Instructions, ProcessId, Seconds, Time, greater, to_u32},
 };
 use migsim_engine::MessageEnds;
@@ -73,7 +73,7 @@ impl Migrations {
         process: u32,
         prescribed: &[PrescribedMigration],
         world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let mut prescribed = prescribed.iter();
         let Some(wanted) = prescribed.find(|wanted| wanted.process.0 == process) else {
             return Ok(());
@@ -198,7 +198,7 @@ impl Migrations {
 
     /// Starts the migrations that take time: all of these migrations, or only the first if migrations are executed one after the
     /// other.
-    pub(super) fn start_migrations(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+    pub(super) fn start_migrations(&mut self, world: &mut RunState<'_>) -> Result {
         match world.setup.costs.migration.order {
             MigrationOrder::Serial => self.start_next_migration(world),
             MigrationOrder::Parallel => {
@@ -213,7 +213,7 @@ impl Migrations {
     }
 
     /// Starts the next migration, if migrations are executed one after the other; does nothing if no migration remains.
-    fn start_next_migration(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn start_next_migration(&mut self, world: &mut RunState<'_>) -> Result {
         if self.next_migration_index == self.migrations.len() {
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl Migrations {
         process: u32,
         world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let mut moves = self.migrations.iter();
         let Some(index) = moves.position(|planned| planned.process.0 == process) else {
             return Ok(false);
@@ -247,7 +247,7 @@ impl Migrations {
     }
 
     /// Starts the migration with this index.
-    fn start_migration(&mut self, index: usize, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn start_migration(&mut self, index: usize, world: &mut RunState<'_>) -> Result {
         self.migrations[index].start_time = world.engine.now();
         if !self.start_next_part(index, 0, world)? {
             let token = ActivityToken::MigrationEnded(to_u32(index));
@@ -258,12 +258,7 @@ impl Migrations {
 
     /// Starts the first part of a migration that takes time: packing, transfer, unpacking or delay, of which the first `done`
     /// parts are over. Returns whether there is such a part.
-    fn start_next_part(
-        &self,
-        index: usize,
-        done: usize,
-        world: &mut RunState<'_>,
-    ) -> Result<bool, Error> {
+    fn start_next_part(&self, index: usize, done: usize, world: &mut RunState<'_>) -> Result<bool> {
         let planned = self.migrations[index];
         let from = world.placement[planned.process.index()];
         let to = planned.destination;
@@ -314,7 +309,7 @@ impl Migrations {
         done: usize,
         world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
-    ) -> Result<(), Error> {
+    ) -> Result {
         if self.start_next_part(index as usize, done, world)? {
             return Ok(());
         }
@@ -328,7 +323,7 @@ impl Migrations {
         index: u32,
         world: &mut RunState<'_>,
         recorder: &mut dyn Recorder,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let index = index as usize;
         self.apply_migration(index, world, recorder);
         if self.migrations[index].cause == MigrationCause::Policy {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Policy, View};
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// A policy without options that leaves every process on its host and never requests a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ impl Policy for Never {
         true
     }
 
-    fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision> {
         Ok(Decision::default())
     }
 

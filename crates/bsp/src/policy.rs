@@ -12,7 +12,7 @@ use super::{
     workload::{Plan, Workload},
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     random::Stream,
     units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time},
 };
@@ -48,7 +48,7 @@ pub trait Policy: fmt::Debug + Send {
     ///
     /// # Errors
     /// The policy cannot decide, for example because its options do not fit the platform; this ends the run.
-    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error>;
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision>;
 
     /// Returns whether the policy may use random numbers; if not, its runs are the same for all seeds.
     fn uses_seed(&self) -> bool {
@@ -267,7 +267,7 @@ mod tests {
             false
         }
 
-        fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision> {
             Ok(Decision::default())
         }
     }

@@ -19,13 +19,13 @@ use super::{
     reschedule::Between,
     run::Run,
 };
-use migsim_base::{error::Error, units::Time};
+use migsim_base::{error::Result, units::Time};
 
 impl Run<'_, '_> {
     /// Processes the supersteps from number `first` on that equal the superstep before `first`, and returns the number of these
     /// supersteps. It stops before the first superstep that differs, after a superstep at whose end processes have to wait for
     /// each other, and when the recorder stops the run.
-    pub(super) fn repeat_supersteps(&mut self, first: usize) -> Result<usize, Error> {
+    pub(super) fn repeat_supersteps(&mut self, first: usize) -> Result<usize> {
         let is_alone = !self.superstep.may_next_superstep_have_begun
             && !self.rescheduling.call.overlaps_superstep
             && self.open_supersteps.is_none();
@@ -72,7 +72,7 @@ impl Run<'_, '_> {
         superstep: usize,
         start: Time,
         (digest, longest): &SuperstepDigest,
-    ) -> Result<Time, Error> {
+    ) -> Result<Time> {
         let Self {
             world,
             recorder,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Decision, ExternalLoad, Gather, Policy, PrescribedMigration, View};
 use migsim_base::{
-    error::{Error, Problem, catch_panic},
+    error::{Error, Problem, Result, catch_panic},
     random::{Stream, StreamPurpose},
     units::{Bytes, HostId, ProcessId, Seconds},
 };
@@ -98,7 +98,7 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The load of a host changes too often.
     #[inline]
-    pub(super) fn observe_superstep(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
+    pub(super) fn observe_superstep(&mut self, world: &mut RunState<'a>) -> Result {
         self.supersteps_since_call += 1;
         if world.has_active_policy() {
             world.update_memory();
@@ -123,7 +123,7 @@ impl<'a> Rescheduling<'a> {
         &mut self,
         decision: Option<Decision>,
         world: &RunState<'a>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         if let Some(decision) = &decision {
             check_decision(decision, world)?;
         }
@@ -160,7 +160,7 @@ impl<'a> Rescheduling<'a> {
 
     /// Stores the reports of the processes and hosts about the superstep that is ending.
     #[cold]
-    fn record_reports(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
+    fn record_reports(&mut self, world: &mut RunState<'a>) -> Result {
         let Some(reports) = &mut self.reports else {
             return Ok(());
         };
@@ -180,7 +180,7 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The policy panics.
-    fn policy_requests_call(&mut self, world: &mut RunState<'a>) -> Result<bool, Error> {
+    fn policy_requests_call(&mut self, world: &mut RunState<'a>) -> Result<bool> {
         let Some(policy) = self.policy.as_mut().filter(|_| world.has_active_policy()) else {
             return Ok(false);
         };
@@ -237,10 +237,7 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The load of a host has changed too often since it was last updated ([`migsim_engine::Simulation::load_state`]).
-    pub(super) fn policy_view<'v>(
-        &'v mut self,
-        world: &'v mut RunState<'a>,
-    ) -> Result<View<'v>, Error> {
+    pub(super) fn policy_view<'v>(&'v mut self, world: &'v mut RunState<'a>) -> Result<View<'v>> {
         self.measure_external_loads(world)?;
         let view = world.exact_view(&self.external_load);
         Ok(view_with_reports(self.reports.as_ref(), view))
@@ -250,7 +247,7 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The policy fails, or its decision cannot be carried out.
-    pub(super) fn decide(&mut self, world: &mut RunState<'a>) -> Result<(), Error> {
+    pub(super) fn decide(&mut self, world: &mut RunState<'a>) -> Result {
         self.between = Between::Meeting;
         self.measure_external_loads(world)?;
         for (host, mark) in &mut self.varying_hosts {
@@ -301,7 +298,7 @@ impl<'a> Rescheduling<'a> {
         &mut self,
         moves: usize,
         world: &RunState<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let Some(policy) = &mut self.policy else {
             return Ok(());
         };
@@ -315,7 +312,7 @@ impl<'a> Rescheduling<'a> {
 
     /// Measures the external loads of the hosts: their means since the last rescheduling call or their present values, as the
     /// option `runtime.load` specifies.
-    fn measure_external_loads(&mut self, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn measure_external_loads(&mut self, world: &mut RunState<'_>) -> Result {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying_hosts {
             let state = match world.setup.runtime.load {
@@ -345,7 +342,7 @@ fn constant_loads(platform: &Platform) -> Vec<ExternalLoad> {
 ///
 /// # Errors
 /// The policy panics.
-fn ask_policy<R>(world: &RunState<'_>, call: impl FnOnce() -> R) -> Result<R, Error> {
+fn ask_policy<R>(world: &RunState<'_>, call: impl FnOnce() -> R) -> Result<R> {
     catch_panic(call).map_err(|text| policy_error(world, &format!("panics: {text}")))
 }
 
@@ -378,7 +375,7 @@ fn is_call_allowed_after(superstep: usize, world: &RunState<'_>) -> bool {
 
 /// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no pinned process
 /// migrates, the destination hosts have enough memory, and the rounds of its call can be simulated.
-fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result<(), Error> {
+fn check_decision(decision: &Decision, world: &RunState<'_>) -> Result {
     let Some(what) = describe_impossibility(decision, world) else {
         return Ok(());
     };

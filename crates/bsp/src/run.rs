@@ -17,7 +17,7 @@ use super::{
 };
 use crate::Policy;
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{ProcessId, Seconds, Time, greater},
 };
 use migsim_platform::{Failure, Platform};
@@ -30,7 +30,7 @@ pub fn simulate(
     setup: &Setup<'_>,
     policy: Box<dyn Policy>,
     recorder: &mut dyn Recorder,
-) -> Result<RunOutcome, Error> {
+) -> Result<RunOutcome> {
     if !recorder.wants_critical_path() {
         return run_to_end(Run::new(setup, Some(policy), recorder));
     }
@@ -42,7 +42,7 @@ pub fn simulate(
     run_to_end(run)
 }
 
-fn run_to_end(mut run: Run<'_, '_>) -> Result<RunOutcome, Error> {
+fn run_to_end(mut run: Run<'_, '_>) -> Result<RunOutcome> {
     run.advance_to_end_or_decision()?;
     run.finish()
 }
@@ -134,7 +134,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Simulates the run to its end, or to the next barrier at which the caller has to decide about migrations. Returns whether
     /// the run is over.
-    pub(super) fn advance_to_end_or_decision(&mut self) -> Result<bool, Error> {
+    pub(super) fn advance_to_end_or_decision(&mut self) -> Result<bool> {
         while self.completed_supersteps < self.world.superstep_count {
             let Some(passed) = self.simulate_next_superstep()? else {
                 return Ok(false);
@@ -156,7 +156,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Simulates the next superstep to its end, or processes all following supersteps that equal the previous superstep. Returns
     /// the number of completed supersteps; `None` if the caller of the run must first decide about migrations.
-    fn simulate_next_superstep(&mut self) -> Result<Option<usize>, Error> {
+    fn simulate_next_superstep(&mut self) -> Result<Option<usize>> {
         match std::mem::replace(&mut self.resume_point, ResumePoint::NextSuperstep) {
             ResumePoint::NextSuperstep => {
                 let repeated = self.repeat_supersteps(self.completed_supersteps)?;
@@ -191,7 +191,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Begins a superstep: computes its result by a shortcut, or lets all processes begin it. Nothing happens if the superstep is
     /// already in progress.
-    pub(super) fn begin_superstep(&mut self, superstep: usize) -> Result<(), Error> {
+    pub(super) fn begin_superstep(&mut self, superstep: usize) -> Result {
         let is_open = |ahead: &OpenSupersteps| ahead.is_open(superstep);
         if std::mem::take(&mut self.superstep.may_next_superstep_have_begun)
             || self.open_supersteps.as_ref().is_some_and(is_open)
@@ -229,7 +229,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Processes events until all processes have left the barrier of the superstep, and returns the number of completed
     /// supersteps. The result is `None` if the caller of the run must first decide about migrations.
-    fn complete_superstep(&mut self) -> Result<Option<usize>, Error> {
+    fn complete_superstep(&mut self) -> Result<Option<usize>> {
         loop {
             if !self.has_more_events_now() {
                 match self.leave_barrier()? {
@@ -247,7 +247,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Executes the rescheduling after a superstep at whose end all processes wait for each other. It consists of the migrations
     /// that the workload prescribes, the rescheduling call if one is due, and the migrations that the call decides.
-    fn reschedule(&mut self) -> Result<(), Error> {
+    fn reschedule(&mut self) -> Result {
         if self.rescheduling.between == Between::Nothing {
             return Ok(());
         }
@@ -269,7 +269,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Executes a rescheduling call: the decision of the policy, the cost of the call, and its migrations.
-    fn execute_call(&mut self) -> Result<(), Error> {
+    fn execute_call(&mut self) -> Result {
         self.rescheduling.decide(&mut self.world)?;
         let supersteps = std::mem::take(&mut self.rescheduling.supersteps_since_call);
         let is_overlapped = self.world.setup.costs.call.waiting == CallWaiting::Overlapped
@@ -310,7 +310,7 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.world.setup.costs.migration.wait == WaitingProcesses::Movers
     }
 
-    fn begin_superstep_by_answers(&mut self) -> Result<(), Error> {
+    fn begin_superstep_by_answers(&mut self) -> Result {
         self.set_migrations_of_call()?;
         self.rescheduling.migrations.delay_starts_until_answers();
         if self.world.is_last_superstep() {
@@ -325,7 +325,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Handles the end of a message or computation of a manager, in a call whose messages are sent one by one.
-    fn on_manager_activity_ended(&mut self, manager: u32) -> Result<(), Error> {
+    fn on_manager_activity_ended(&mut self, manager: u32) -> Result {
         let goes_on = self.answers_one_by_one();
         let call = &mut self.rescheduling.call;
         let world = &mut self.world;
@@ -355,7 +355,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets a process that has received its answer start its migration, or begin the next superstep if it does not migrate.
-    fn continue_after_answer(&mut self, process: u32) -> Result<(), Error> {
+    fn continue_after_answer(&mut self, process: u32) -> Result {
         let migrations = &mut self.rescheduling.migrations;
         if migrations.start_migration_of_answered_process(
             process,
@@ -400,7 +400,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Sets the migrations to be executed after a rescheduling call, which depend on the scenario, and returns their number.
-    fn set_migrations_of_call(&mut self) -> Result<usize, Error> {
+    fn set_migrations_of_call(&mut self) -> Result<usize> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
         let decided = world
@@ -421,7 +421,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Starts the migrations of a rescheduling call that are executed in this scenario. If all processes have to wait, simulates
     /// until the migrations have ended.
-    fn execute_migrations(&mut self) -> Result<(), Error> {
+    fn execute_migrations(&mut self) -> Result {
         if self.set_migrations_of_call()? == 0 {
             return Ok(());
         }
@@ -447,7 +447,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Advances time to the end of the next activity, and handles this event. Events of migrations and rescheduling calls are
     /// handled before other events of the same time.
-    fn handle_next_event(&mut self) -> Result<(), Error> {
+    fn handle_next_event(&mut self) -> Result {
         let Some(token) = self.world.next_ended()? else {
             if let Some(ahead) = &mut self.open_supersteps {
                 ahead.switch_to_oldest_superstep(&mut self.world, &mut self.superstep);
@@ -466,7 +466,7 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Handles all activities that end at the present time while migrations or an overlapped call are in progress. The events of
     /// migrations are handled first, then the events of the call, and finally the events of processes, beginning with the
     /// migrated processes.
-    fn handle_simultaneous_events(&mut self, token: ActivityToken) -> Result<(), Error> {
+    fn handle_simultaneous_events(&mut self, token: ActivityToken) -> Result {
         let (first, reaction) = if token.is_handled_before_processes() {
             (Some(token), None)
         } else {
@@ -504,7 +504,7 @@ impl<'a, 'r> Run<'a, 'r> {
         reaction.map_or(Ok(()), |token| self.handle_event(token))
     }
 
-    fn handle_event(&mut self, token: ActivityToken) -> Result<(), Error> {
+    fn handle_event(&mut self, token: ActivityToken) -> Result {
         self.world.update_trace(|trace, _| trace.set_cause(token));
         if let Some(ahead) = &mut self.open_supersteps {
             ahead.switch_to_superstep_of_event(&token, &mut self.world, &mut self.superstep);
@@ -540,7 +540,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    fn continue_migrated_processes(&mut self) -> Result<(), Error> {
+    fn continue_migrated_processes(&mut self) -> Result {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_migrated_processes();
         if arrived.is_empty() || migrations.waiting_processes == WaitingProcesses::All {
@@ -549,7 +549,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_following_superstep(&arrived)
     }
 
-    fn begin_following_superstep(&mut self, processes: &[u32]) -> Result<(), Error> {
+    fn begin_following_superstep(&mut self, processes: &[u32]) -> Result {
         if let Some(ahead) = &mut self.open_supersteps {
             let next = self.world.ending_superstep + 1;
             ahead.switch_to_superstep(next, &mut self.world, &mut self.superstep);
@@ -562,7 +562,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets all processes that the barrier has released leave the barrier. The superstep is closed before the first process
     /// leaves.
-    fn leave_barrier(&mut self) -> Result<DepartureProgress, Error> {
+    fn leave_barrier(&mut self) -> Result<DepartureProgress> {
         if self.open_supersteps.is_some() {
             return self.continue_without_barrier();
         }
@@ -579,7 +579,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets the released processes leave the barrier without closing the superstep, because it is already closed or some
     /// processes have not arrived.
-    fn let_released_processes_leave(&mut self) -> Result<DepartureProgress, Error> {
+    fn let_released_processes_leave(&mut self) -> Result<DepartureProgress> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving_processes.len() == processes {
             self.superstep.barrier.leaving_processes.clear();
@@ -635,7 +635,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Closes the superstep at whose barrier all processes have arrived: completes, checks and records the measurements of the
     /// superstep.
-    pub(super) fn close_superstep(&mut self) -> Result<(), Error> {
+    pub(super) fn close_superstep(&mut self) -> Result {
         let world = &mut self.world;
         self.superstep.record_transfers(world);
         let price = self.superstep.barrier.root_message_time();
@@ -689,7 +689,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets all processes continue after they have left the barrier at the same time.
-    pub(super) fn continue_all_processes(&mut self) -> Result<(), Error> {
+    pub(super) fn continue_all_processes(&mut self) -> Result {
         if self.rescheduling.between == Between::Nothing {
             if self.world.is_last_superstep() {
                 self.superstep.process_stages.fill(ProcessStage::Finished);
@@ -701,7 +701,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets one process continue after it has left the barrier separately from other processes.
-    fn continue_process(&mut self, process: u32) -> Result<(), Error> {
+    fn continue_process(&mut self, process: u32) -> Result {
         if self.rescheduling.between != Between::Nothing {
             return self.wait_for_all_processes(process);
         }
@@ -718,7 +718,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Makes a process wait until all processes have completed the superstep. If the workload prescribes a migration of the
     /// process, the migration starts.
-    fn wait_for_all_processes(&mut self, process: u32) -> Result<(), Error> {
+    fn wait_for_all_processes(&mut self, process: u32) -> Result {
         self.superstep.process_stages[process as usize] = ProcessStage::WaitingForNextSuperstep;
         let Rescheduling {
             migrations,
@@ -728,7 +728,7 @@ impl<'a, 'r> Run<'a, 'r> {
         migrations.start_prescribed_migration(process, prescribed, &mut self.world)
     }
 
-    pub(super) fn open_superstep(&mut self, superstep: usize) -> Result<(), Error> {
+    pub(super) fn open_superstep(&mut self, superstep: usize) -> Result {
         if let Some(ahead) = &mut self.open_supersteps {
             ahead.open_superstep(superstep, &mut self.world, &mut self.superstep);
         }
@@ -741,7 +741,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<RunOutcome, Error> {
+    pub(super) fn finish(mut self) -> Result<RunOutcome> {
         invariants::check_run(&self.world)?;
         debug_assert!(self.world.engine.is_idle(), "nothing is left to wait for");
         let mut outcome = self.world.outcome;
@@ -758,7 +758,7 @@ impl<'a, 'r> Run<'a, 'r> {
 }
 /// Returns an error if the run ends after the first failure of a host or link of the platform, because failures are not
 /// simulated.
-fn check_no_failure_before_end(platform: &Platform, makespan: Time) -> Result<(), Error> {
+fn check_no_failure_before_end(platform: &Platform, makespan: Time) -> Result {
     let Some(failure) = &platform.first_failure else {
         return Ok(());
     };

@@ -14,7 +14,7 @@ use std::fmt;
 use super::{run::Run, world::Setup};
 use crate::{CallRecord, Decision, RunOutcome, View};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::Time,
 };
 
@@ -67,7 +67,7 @@ impl<'a> Stepper<'a> {
     ///
     /// # Errors
     /// The same errors as from [`super::simulate`].
-    pub fn new(setup: &'a Setup<'a>) -> Result<Self, Error> {
+    pub fn new(setup: &'a Setup<'a>) -> Result<Self> {
         let recorder = Box::leak(Box::new(())); // no memory: `()` has no size
         let mut run = Run::new(setup, None, recorder);
         let is_over = run.advance_to_end_or_decision()?;
@@ -112,7 +112,7 @@ impl<'a> Stepper<'a> {
     ///
     /// # Errors
     /// The load of a host changes without end.
-    pub fn view(&mut self) -> Result<View<'_>, Error> {
+    pub fn view(&mut self) -> Result<View<'_>> {
         self.run.rescheduling.policy_view(&mut self.run.world)
     }
 
@@ -125,7 +125,7 @@ impl<'a> Stepper<'a> {
     /// # Errors
     /// The run is over, or the decision cannot be carried out; if the decision cannot be carried out, the run stays at this
     /// barrier. All other errors are errors of [`super::simulate`]; the run cannot continue after such an error.
-    pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
+    pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool> {
         if self.is_over {
             let problem = Problem::new("the run has already ended and has no further barrier");
             let hint = "stop calling `advance` as soon as it returns false, or begin another run";
@@ -150,7 +150,7 @@ impl<'a> Stepper<'a> {
     ///
     /// # Errors
     /// The same errors as from [`super::simulate`].
-    pub fn finish(mut self) -> Result<RunOutcome, Error> {
+    pub fn finish(mut self) -> Result<RunOutcome> {
         while !self.is_over {
             self.advance(None)?;
         }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{ExternalLoad, Measures, Message, Plan, ProcessClusterTable, View, Workload};
 use migsim_base::{
-    error::{Error, InternalFault},
+    error::{Error, InternalFault, Result},
     units::{Bytes, HostId, Instructions, ProcessId, Seconds, Time},
 };
 use migsim_engine::{EventHash, MessageEnds, MessageOptions, NetworkModel, Simulation};
@@ -189,7 +189,7 @@ impl<'a> RunState<'a> {
     ///
     /// # Errors
     /// The failure of the application, which could not fill the plan.
-    pub(super) fn read_plan(&mut self, superstep: usize) -> Result<bool, Error> {
+    pub(super) fn read_plan(&mut self, superstep: usize) -> Result<bool> {
         let repeats = superstep > 0 && self.setup.workload.repeats(superstep);
         if !repeats {
             self.superstep_plan.clear(self.placement.len());
@@ -233,7 +233,7 @@ impl<'a> RunState<'a> {
     }
 
     /// Advances to the next end of an activity and returns its token, as [`Simulation::next_ended`].
-    pub(super) fn next_ended(&mut self) -> Result<Option<ActivityToken>, Error> {
+    pub(super) fn next_ended(&mut self) -> Result<Option<ActivityToken>> {
         let ended = self.engine.next_ended();
         self.update_trace(|_, _| {});
         ended
@@ -249,7 +249,7 @@ impl<'a> RunState<'a> {
         ends: MessageEnds,
         size: Bytes,
         token: ActivityToken,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let options = self.control_message_options(ends, token);
         self.engine.send_message(ends.hosts, size, options, token)
     }
@@ -279,7 +279,7 @@ impl<'a> RunState<'a> {
         ends: MessageEnds,
         size: Bytes,
         token: ActivityToken,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let options = MessageOptions {
             processes: ends.processes,
             has_handshake: self.setup.runtime.receives.has_handshake(size),

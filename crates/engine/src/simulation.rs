@@ -25,7 +25,7 @@ use direct::Direct;
 pub use direct::{Activities, Evaluated};
 use errors::{TIME_TOO_LARGE_HINT, TOO_MANY_CHANGES_HINT};
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Bytes, HostId, Instructions, LinkId, Seconds, Time},
 };
 use migsim_platform::{Platform, Route};
@@ -184,7 +184,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// There are too many due changes of the host's speed to apply in reasonable time.
-    pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
+    pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result {
         self.start_execution((host, false), work, token)
     }
 
@@ -193,12 +193,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// As [`Self::execute`].
-    pub fn execute_receive(
-        &mut self,
-        host: HostId,
-        work: Instructions,
-        token: T,
-    ) -> Result<(), Error> {
+    pub fn execute_receive(&mut self, host: HostId, work: Instructions, token: T) -> Result {
         self.start_execution((host, true), work, token)
     }
 
@@ -207,7 +202,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         (host, is_receive): (HostId, bool),
         work: Instructions,
         token: T,
-    ) -> Result<(), Error> {
+    ) -> Result {
         self.record(ActivityEvent::Execution(host, token));
         if !self.capacity_schedule.is_empty() {
             self.apply_due_speed_changes(host)?;
@@ -224,7 +219,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// The platform has no route between the hosts; or there are too many due changes of a bandwidth to apply in reasonable time.
-    pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
+    pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result {
         self.send_message((from, to), size, MessageOptions::default(), token)
     }
 
@@ -238,7 +233,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         size: Bytes,
         options: MessageOptions,
         token: T,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let ends = MessageEnds {
             hosts,
             processes: options.processes,
@@ -259,7 +254,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    fn start_message(&mut self, message: Message<'p, T>) -> Result<(), Error> {
+    fn start_message(&mut self, message: Message<'p, T>) -> Result {
         let Message { ends, token, .. } = message;
         let (from, to) = ends.hosts;
         let size = Bytes::of(message.bytes);
@@ -317,7 +312,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// # Errors
     /// Activities are in progress, but none can ever end: a capacity is zero and does not change, or the time exceeds the largest
     /// number.
-    pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
+    pub fn next_ended(&mut self) -> Result<Option<T>> {
         let ended = self.find_next_ended()?;
         if let Some(token) = ended {
             self.record(ActivityEvent::End(token));
@@ -325,7 +320,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(ended)
     }
 
-    fn find_next_ended(&mut self) -> Result<Option<T>, Error> {
+    fn find_next_ended(&mut self) -> Result<Option<T>> {
         let mut changes = 0_u64;
         let mut idle_changes = 0_u64;
         loop {
@@ -422,7 +417,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.started_flow_count
     }
 
-    fn apply_due_speed_changes(&mut self, host: HostId) -> Result<(), Error> {
+    fn apply_due_speed_changes(&mut self, host: HostId) -> Result {
         let clock = self.clock;
         let until = last_simultaneous_time(clock.local_time());
         let is_due = |date| clock.to_local(date) <= until;
@@ -447,7 +442,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Applies to a link the last change of its bandwidth up to the local time `until` \[s\], and returns the absolute time of
     /// the next change \[s\]. The link must have had no flow since the previous change.
-    fn apply_last_due_bandwidth_change(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
+    fn apply_last_due_bandwidth_change(&mut self, link: LinkId, until: f64) -> Result<f64> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
         let Ok(change) = self.capacity_schedule.take_last_due_change_of_link(
@@ -466,7 +461,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Applies all due bandwidth changes to the links on a route, and wakes these links.
-    fn wake_links_on_route(&mut self, route: &Route<'_>) -> Result<(), Error> {
+    fn wake_links_on_route(&mut self, route: &Route<'_>) -> Result {
         let until = last_simultaneous_time(self.clock.local_time());
         for link in route.links() {
             self.apply_last_due_bandwidth_change(link, until)?;
@@ -484,7 +479,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         &mut self,
         host: HostId,
         since: AvailabilityIntervalStart,
-    ) -> Result<[f64; 2], Error> {
+    ) -> Result<[f64; 2]> {
         let now = self.start_availability_interval(host)?;
         let duration = now.start_time - since.start_time;
         if duration <= 0.0 {
@@ -498,7 +493,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// As [`Self::mean_load_state`].
-    pub fn load_state(&mut self, host: HostId) -> Result<[f64; 2], Error> {
+    pub fn load_state(&mut self, host: HostId) -> Result<[f64; 2]> {
         self.apply_due_speed_changes(host)?;
         Ok(self.cpus.load_state(host.index()))
     }
@@ -510,7 +505,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     pub fn start_availability_interval(
         &mut self,
         host: HostId,
-    ) -> Result<AvailabilityIntervalStart, Error> {
+    ) -> Result<AvailabilityIntervalStart> {
         self.apply_due_speed_changes(host)?;
         let start_time = self.now().get();
         Ok(AvailabilityIntervalStart {

@@ -31,7 +31,7 @@ use super::{
 use crate::registry::Registry;
 use migsim_base::{
     document::{self, Document},
-    error::{Error, Problem},
+    error::{Problem, Result},
     memory::Limits,
     setting::{KeySetting, is_path_within},
 };
@@ -109,7 +109,7 @@ impl CompleteSettings {
         given: &Layers,
         limits: Limits,
         shared: &SharedInputs,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let located = |error| given.add_locations_to_problems(error);
         let text = |key: &str| Some(given.get(key)?.as_str()?.to_owned());
         let extends = text("extends");
@@ -166,7 +166,7 @@ impl CompleteSettings {
     }
 
     /// Converts the merged settings, which are JSON values, into the typed configuration of the experiment.
-    pub(super) fn experiment_config(&self) -> Result<ExperimentConfig, Error> {
+    pub(super) fn experiment_config(&self) -> Result<ExperimentConfig> {
         let mut merged = self.merged_layers.merged_settings()?;
         former::replace_former_settings(&mut merged);
         document::from_value(&merged, "")
@@ -178,7 +178,7 @@ impl CompleteSettings {
         &mut self,
         source: &str,
         mut settings: Vec<KeySetting>,
-    ) -> Result<ExperimentConfig, Error> {
+    ) -> Result<ExperimentConfig> {
         let [barrier, kind] = BARRIER_KEYS;
         if self.message_passing_library.is_none()
             && let Some(name) = settings.iter().find(|one| one.key == LIBRARY_KEY)
@@ -311,7 +311,7 @@ fn find_application_name(
     given: &Layers,
     extends: Option<&str>,
     shared: &SharedInputs,
-) -> Result<String, Error> {
+) -> Result<String> {
     let mut app = given.get("workload.app");
     if let (None, Some(_)) = (&app, extends) {
         // The application of the experiment that is extended.

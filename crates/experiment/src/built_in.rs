@@ -9,7 +9,7 @@
 use super::suite::{NEUTRAL, ONE_READING, find_case_by_name};
 use migsim_base::{
     document::Document,
-    error::{Error, Problem},
+    error::{Problem, Result},
 };
 
 /// Name and JSON text of each built-in experiment.
@@ -93,7 +93,7 @@ pub fn experiment_names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// The text of the built-in experiment cannot be read, which would be a fault of the program.
-pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>, Error> {
+pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>> {
     let wanted = name.strip_suffix(".json").unwrap_or(name);
     let source = |name: &str| format!("workloads/{name}.json{BUILT_IN_SUFFIX}");
     if let Some((name, text)) = BUILT_IN_EXPERIMENTS
@@ -113,7 +113,7 @@ pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>, Error> {
 pub(super) fn chain_of_extended_experiments(
     extends: Option<&str>,
     app: &str,
-) -> Result<Vec<Document>, Error> {
+) -> Result<Vec<Document>> {
     let mut chain = Vec::new();
     let mut next = match extends {
         Some("none") => None,
@@ -145,7 +145,7 @@ pub(super) fn chain_of_extended_experiments(
 ///
 /// # Errors
 /// There is no such experiment; the error lists the known names.
-fn find_extended_experiment(name: &str) -> Result<Document, Error> {
+fn find_extended_experiment(name: &str) -> Result<Document> {
     find_built_in_experiment(name)?.ok_or_else(|| {
         Problem::unknown_name("experiment", name)
             .key("extends")

@@ -28,7 +28,7 @@ use super::{
     pingpong::{MeasuredMessages, MeasurementKind, median},
 };
 use migsim_base::{
-    error::Error,
+    error::{Error, Result},
     units::{Bytes, Seconds},
 };
 use migsim_bsp::{RuntimeConfig, TransferStart};
@@ -147,7 +147,7 @@ pub fn calibrate(
     pings: &[MeasuredMessages],
     base: &str,
     (name, source): (&str, &str),
-) -> Result<Calibration, Error> {
+) -> Result<Calibration> {
     let mut file = library::read_library_json(base)?;
     let (network, runtime) = read_library_models(&file)?;
     let receives = runtime.receives;
@@ -529,7 +529,7 @@ fn round_to_fraction(value: f64, steps: f64) -> f64 {
 ///
 /// # Errors
 /// A key or a value is wrong.
-pub fn read_library_models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
+pub fn read_library_models(file: &Value) -> Result<(NetworkModel, RuntimeConfig)> {
     let keys = file["network"].as_object().cloned().unwrap_or_default();
     let network = super::resolve::read_network_model(&keys)?;
     let runtime = match &file["runtime"] {
@@ -546,7 +546,7 @@ fn message_equation_by_simulation(
     network: NetworkModel,
     receives: TransferStart,
     ping: &MeasuredMessages,
-) -> Result<MessageEquation, Error> {
+) -> Result<MessageEquation> {
     let time = |overhead: f64, bandwidth_factor: f64| {
         let model = NetworkModel {
             overhead: Seconds::of(overhead),

@@ -9,7 +9,7 @@ use super::{
     run::{Progress, ScenarioRun},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{HostId, LinkId, ProcessId, Seconds},
 };
 use migsim_bsp::{CriticalPath, PathPiece, PieceKind, PieceResources, RateLimit, Scenario};
@@ -54,7 +54,7 @@ impl Experiment {
         &self,
         scenario: Scenario,
         progress: &Progress,
-    ) -> Result<(ScenarioRun, CriticalPath), Error> {
+    ) -> Result<(ScenarioRun, CriticalPath)> {
         let mut path: Option<CriticalPath> = None;
         let run = self.run_scenario(scenario, progress, &mut path, None)?;
         let path = path.ok_or_else(|| {

@@ -28,7 +28,7 @@
 
 use super::{plan::ReschedulingPlan, resolve::Experiment, run::Progress};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{HostId, Seconds, Time},
 };
 use migsim_bsp::{Recorder, RunOutcome, Scenario};
@@ -262,11 +262,7 @@ impl Experiment {
     ///
     /// # Panics
     /// The call does not exist, or the run ends with this call.
-    pub fn call_effect(
-        &self,
-        trial: &RecordedRun,
-        progress: &Progress,
-    ) -> Result<CallEffect, Error> {
+    pub fn call_effect(&self, trial: &RecordedRun, progress: &Progress) -> Result<CallEffect> {
         let calls = trial.plan.calls();
         let superstep = calls[trial.examined_call_index].superstep;
         let since = trial
@@ -318,7 +314,7 @@ impl Experiment {
 /// a run with its critical path is computed event by event, its repetition is not.
 const ROUNDING: f64 = 1e-9;
 
-fn check_repetition(run: &RunOutcome, recorded_ends_s: &[f64]) -> Result<(), Error> {
+fn check_repetition(run: &RunOutcome, recorded_ends_s: &[f64]) -> Result {
     let ends = run.supersteps.iter().map(|one| one.end.get());
     let is_same = run.supersteps.len() == recorded_ends_s.len()
         && ends

@@ -24,7 +24,7 @@ use super::{
     run::Progress,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::{Stream, StreamPurpose},
     units::{HostId, Seconds, Time},
 };
@@ -56,7 +56,7 @@ impl Experiment {
         starts: &[ReschedulingPlan],
         budget: usize,
         progress: &Progress,
-    ) -> Result<HindsightResult, Error> {
+    ) -> Result<HindsightResult> {
         let memo = Memo::new(MemoBudget::default());
         let setup = Setup {
             memo: Some(&memo),
@@ -119,7 +119,7 @@ impl<'s> PlanSearch<'s> {
         experiment: &'s Experiment,
         setup: &'s Setup<'s>,
         (budget, progress): (usize, &'s Progress),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let first = Stepper::new(setup)?;
         let supersteps = experiment.workload.supersteps();
         let mut search = Self {
@@ -144,11 +144,7 @@ impl<'s> PlanSearch<'s> {
     }
 
     /// Simulates one more superstep of a run, preceded by the rescheduling call `call` if one is given.
-    fn advance_superstep(
-        &mut self,
-        run: &mut Stepper<'s>,
-        call: Option<&PlannedCall>,
-    ) -> Result<(), Error> {
+    fn advance_superstep(&mut self, run: &mut Stepper<'s>, call: Option<&PlannedCall>) -> Result {
         if self.progress.is_stop_requested() {
             return Err(Error::SimulationFailure(
                 Problem::new("the search for the best plan was stopped before its end")
@@ -161,7 +157,7 @@ impl<'s> PlanSearch<'s> {
 
     /// Simulates a plan, and stores it as the best plan if its makespan is the shortest so far. A plan that cannot be run because
     /// a host lacks memory is ignored.
-    fn try_plan(&mut self, plan: &ReschedulingPlan) -> Result<(), Error> {
+    fn try_plan(&mut self, plan: &ReschedulingPlan) -> Result {
         let common = plan.superstep_of_first_difference(&self.best_plan.plan);
         let copies = &self.best_plan.copies_of_run;
         let usable = copies.partition_point(|copy| copy.ended_superstep_count() as u64 <= common);
@@ -200,7 +196,7 @@ impl<'s> PlanSearch<'s> {
 
     /// Constructs a plan barrier by barrier, and stores it if it is the fastest so far. At each `every`-th barrier, it chooses
     /// the call that is fastest over the next 2 · `every` supersteps.
-    fn construct_plan(&mut self, every: usize) -> Result<(), Error> {
+    fn construct_plan(&mut self, every: usize) -> Result {
         let mut run = self.run_at_first_barrier.clone();
         let mut plan = ReschedulingPlan::default();
         while !run.is_over() && run.now() < self.best_plan.makespan {
@@ -250,11 +246,7 @@ impl<'s> PlanSearch<'s> {
     }
 
     /// Simulates a run without further calls until its first `supersteps` supersteps have ended, or until the end of the run.
-    fn advance_to_superstep(
-        &mut self,
-        run: &mut Stepper<'s>,
-        supersteps: usize,
-    ) -> Result<(), Error> {
+    fn advance_to_superstep(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result {
         while !run.is_over() && run.ended_superstep_count() < supersteps {
             self.advance_superstep(run, None)?;
         }
@@ -267,7 +259,7 @@ impl<'s> PlanSearch<'s> {
         &self,
         run: &mut Stepper<'s>,
         until: usize,
-    ) -> Result<Vec<(u32, HostId)>, Error> {
+    ) -> Result<Vec<(u32, HostId)>> {
         let first = run.ended_superstep_count();
         Ok(SuperstepWindow::new(
             self.experiment,
@@ -279,7 +271,7 @@ impl<'s> PlanSearch<'s> {
 
     /// Simulates random changes of the best plan until the budget of simulated supersteps is spent. A change that cannot be
     /// applied counts as one superstep, so that the search ends.
-    fn improve_best_plan(&mut self) -> Result<(), Error> {
+    fn improve_best_plan(&mut self) -> Result {
         let extent = (
             self.experiment.platform.platform.hosts.len(),
             self.experiment.placement.len(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use migsim_base::{
     document::{self, Document},
-    error::{Error, Problem},
+    error::{Problem, Result},
     setting::KeySetting,
 };
 
@@ -87,7 +87,7 @@ impl LoadedLibrary {
 ///
 /// # Errors
 /// The library is unknown, or its file cannot be read or has errors.
-pub fn read_library_json(name: &str) -> Result<Value, Error> {
+pub fn read_library_json(name: &str) -> Result<Value> {
     open_library(name)?;
     Ok(library_document(name)?.0.value)
 }
@@ -96,7 +96,7 @@ pub fn read_library_json(name: &str) -> Result<Value, Error> {
 ///
 /// # Errors
 /// There is no such library, or its format is wrong.
-pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary, Error> {
+pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary> {
     let (document, file) = library_document(name)?;
     let mut library = parse_library_document(&document)?;
     if library.name.is_empty() {
@@ -107,7 +107,7 @@ pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary, Error> {
 }
 
 /// Returns the JSON document of the library with this name or path; for a library file, also its path and its SHA-256.
-fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
+fn library_document(name: &str) -> Result<(Document, Option<(String, String)>)> {
     let (source, text, is_file) = match BUILT_IN_LIBRARIES
         .iter()
         .find(|library| library.name == name)
@@ -181,7 +181,7 @@ struct LibraryFile {
 }
 
 /// Reads the settings, their sources and the facts about the machine from the document of a library.
-fn parse_library_document(document: &Document) -> Result<LoadedLibrary, Error> {
+fn parse_library_document(document: &Document) -> Result<LoadedLibrary> {
     if document.value["schema"] != LIBRARY_SCHEMA {
         let message = format!(
             "the key `schema` is not `{LIBRARY_SCHEMA}`, so that this is no file of an MPI library"

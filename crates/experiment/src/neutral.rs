@@ -11,7 +11,7 @@ use super::{
     settings::{Layers, value_at_path},
     suite::NEUTRAL,
 };
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 use migsim_policies as policy;
 
 /// The key in the JSON Schema of an option for the value that this option has on platforms that no paper used.
@@ -21,7 +21,7 @@ pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 ///
 /// # Errors
 /// Some options have no value, which is possible for a policy that is implemented in another language.
-pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
+pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>> {
     let mut layers = Layers::default();
     for document in built_in::chain_of_extended_experiments(Some(NEUTRAL), "")? {
         layers.push_file(document);

@@ -13,7 +13,7 @@ use super::{
     settings::{Layers, value_at_path},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     setting::is_path_within,
 };
 
@@ -31,7 +31,7 @@ pub(super) fn determine_origins(
     layers: &Layers,
     library: Option<&LoadedLibrary>,
     resolved: &Value,
-) -> Result<Origins, Error> {
+) -> Result<Origins> {
     let has_value = |key: &str| value_at_path(resolved, key).is_some();
     let mut origins = Origins::new();
     for key in written

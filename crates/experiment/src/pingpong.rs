@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::HostId,
 };
 use migsim_platform::Platform;
@@ -72,7 +72,7 @@ pub fn read_measured_messages(
     text: &str,
     platform: &Platform,
     between: Option<(&str, &str)>,
-) -> Result<Vec<MeasuredMessages>, Error> {
+) -> Result<Vec<MeasuredMessages>> {
     let mut problems = Vec::new();
     let rows = parse_message_rows(source, text, &mut problems);
     let mut groups: BTreeMap<(HostId, HostId, MeasurementKind, u64), Vec<f64>> = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::config::{Basis, ExperimentConfig};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     quantities::format_data_size,
     units::{Bytes, HostId, ProcessId},
 };
@@ -22,7 +22,7 @@ pub(super) fn initial_placement(
     is_mapped: bool,
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
-) -> Result<Vec<HostId>, Error> {
+) -> Result<Vec<HostId>> {
     let placement = if is_mapped {
         placement_by_mapping(&config.mapping(), workload, &loaded.platform)
     } else {
@@ -71,10 +71,7 @@ fn unknown_host_error(what: &str, name: &str, loaded: &LoadedPlatform) -> Error 
 ///
 /// # Errors
 /// The workload names a host that does not exist.
-fn placement_by_workload(
-    workload: &dyn Workload,
-    loaded: &LoadedPlatform,
-) -> Result<Vec<HostId>, Error> {
+fn placement_by_workload(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<HostId>> {
     let hosts = hosts_by_name(&loaded.platform);
     (0..workload.processes()).map(|process| {
         let name = workload
@@ -95,7 +92,7 @@ pub(super) fn placement_by_mapping(
     mapping: &Mapping,
     workload: &dyn Workload,
     platform: &Platform,
-) -> Result<Vec<HostId>, Error> {
+) -> Result<Vec<HostId>> {
     let processes = workload.processes();
     let ranks: Option<Vec<usize>> = (0..processes)
         .map(|process| workload.initial_rank(ProcessId::from_index(process)))
@@ -131,7 +128,7 @@ fn check_initial_memory(
     placement: &[HostId],
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
-) -> Result<(), Error> {
+) -> Result {
     let hosts = &loaded.platform.hosts;
     if hosts.iter().all(|host| host.memory.is_none()) {
         return Ok(());
@@ -162,7 +159,7 @@ fn check_initial_memory(
     Ok(())
 }
 
-fn check_move_destinations(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
+fn check_move_destinations(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result {
     if !workload.prescribes_moves() {
         return Ok(());
     }

@@ -7,7 +7,7 @@
 //! is the direct effect of these moves or of this property.
 
 use migsim_base::{
-    error::Error,
+    error::Result,
     random::Stream,
     units::{HostId, ProcessId, to_u32},
 };
@@ -214,7 +214,7 @@ impl Policy for ReschedulingPlan {
         call.is_some_and(|call| call.reports_early)
     }
 
-    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision> {
         Ok(self
             .planned_call_after(view.superstep as u64 + 1)
             .map_or_else(Decision::default, PlannedCall::to_decision))

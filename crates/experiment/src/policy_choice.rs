@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use crate::registry::Registry;
 use migsim_base::{
     document::parse_typed_value,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     plugin::PluginTable,
 };
 use migsim_bsp::DecisionCost;
@@ -78,7 +78,7 @@ impl PolicyChoice {
         registry: &Registry,
         keys: &Map<String, Value>,
         is_chosen: &dyn Fn(&str) -> bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         check_section_keys(
             keys,
             "policy",
@@ -144,7 +144,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// Options are out of range; reading the settings has already excluded this.
-    pub(super) fn create_policy(&self) -> Result<Box<dyn Policy>, Error> {
+    pub(super) fn create_policy(&self) -> Result<Box<dyn Policy>> {
         if let Some(policy) = self.kept_policy().take() {
             return Ok(policy);
         }
@@ -171,13 +171,13 @@ impl PolicyChoice {
     pub(super) fn create_policy_with_trigger(
         &self,
         trigger: Box<dyn trigger::Trigger>,
-    ) -> Result<Box<dyn Policy>, Error> {
+    ) -> Result<Box<dyn Policy>> {
         let policy = self.build_policy()?;
         Ok(Box::new(TriggeredPolicy::new(Some(trigger), policy, false)))
     }
 
     /// Creates the policy without its trigger, or returns the one with which the options were checked, if it has none.
-    pub(super) fn create_policy_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
+    pub(super) fn create_policy_without_trigger(&self) -> Result<Box<dyn Policy>> {
         if self.trigger.is_none() && !self.skips_calls_not_paid_back {
             return self.create_policy();
         }
@@ -185,7 +185,7 @@ impl PolicyChoice {
     }
 
     /// Creates the policy with its forecast, but without a trigger.
-    fn build_policy(&self) -> Result<Box<dyn Policy>, Error> {
+    fn build_policy(&self) -> Result<Box<dyn Policy>> {
         let policy = self.registry_entry.build(&self.policy_options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);
@@ -209,7 +209,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn name_without_trigger(&self) -> Result<String, Error> {
+    pub(super) fn name_without_trigger(&self) -> Result<String> {
         let entry = &self.registry_entry;
         let own = entry.resolve(&self.policy_options)?;
         if !entry.is_strategy() || own == entry.resolve(&json!({}))? {
@@ -227,7 +227,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn list_open_interpretations(&self) -> Result<Vec<String>, Error> {
+    pub(super) fn list_open_interpretations(&self) -> Result<Vec<String>> {
         self.registry_entry
             .interpretations_of_source(&self.policy_options)
     }
@@ -236,7 +236,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn complete_policy_settings(&self) -> Result<Value, Error> {
+    pub(super) fn complete_policy_settings(&self) -> Result<Value> {
         let named = |name: &str, options| {
             Map::from_iter([("name".into(), name.into()), (name.into(), options)])
         };
@@ -345,7 +345,7 @@ fn unknown_name_part_problem(registry: &Registry, entry: &policy::Entry, part: &
 }
 
 /// Reads the forecast from the key `policy.forecast`; `None` if the key is absent.
-fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
+fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>> {
     let Some(key) = keys.get(FORECAST_KEY).filter(|key| !key.is_null()) else {
         return Ok(None);
     };
@@ -370,7 +370,7 @@ pub(super) fn read_decision_cost(
     registry: &Registry,
     keys: &Map<String, Value>,
     name: &str,
-) -> Result<Option<(Value, DecisionCost)>, Error> {
+) -> Result<Option<(Value, DecisionCost)>> {
     let mut own = None;
     for (policy, text) in keys
         .get(DECISION_KEY)
@@ -410,7 +410,7 @@ impl TriggerChoice {
         entry: &policy::Entry,
         named: Option<&str>,
         key: Option<&Value>,
-    ) -> Result<(Option<Self>, bool), Error> {
+    ) -> Result<(Option<Self>, bool)> {
         let mut keys = match key {
             Some(Value::Object(keys)) => keys.clone(),
             None | Some(Value::Null | Value::String(_)) => Map::new(),
@@ -459,7 +459,7 @@ fn parse_trigger<'t>(
     registry: &Registry,
     text: &'t str,
     key: &str,
-) -> Result<(&'t str, Map<String, Value>), Error> {
+) -> Result<(&'t str, Map<String, Value>)> {
     let refuse =
         |message: String, hint: &str| Err(Error::from(Problem::new(message).key(key).hint(hint)));
     let mut parts = text.split(',').map(str::trim);
@@ -534,7 +534,7 @@ fn check_section_keys<K>(
 }
 
 /// Reads the value of the key `only_if_paid_back`, which must be true or false; false if it is absent.
-fn read_only_if_paid_back(value: Option<Value>) -> Result<bool, Error> {
+fn read_only_if_paid_back(value: Option<Value>) -> Result<bool> {
     let Some(value) = value else { return Ok(false) };
     value.as_bool().ok_or_else(|| {
         Problem::new(format!("{value} is neither true nor false"))

@@ -49,7 +49,7 @@
 use std::sync::Arc;
 
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     plugin::{OptionFlag, PluginFactory},
 };
 use migsim_platform::load::{self, LoadOptions};
@@ -267,7 +267,7 @@ impl Registry {
     /// # Errors
     /// A name is already taken or cannot be written in settings, a declaration names an option that does not exist, or a flag has
     /// two meanings; all problems are reported together.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result {
         let mut problems = self.0.registration_problems.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
         for (index, flag) in flags.iter().enumerate() {
@@ -444,7 +444,7 @@ mod tests {
             OptionFlag::new("n", FlagValues::Counts, "the order of a matrix elsewhere"),
         ];
 
-        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        fn policy(self) -> Result<Box<dyn Policy>> {
             Ok(Box::new(Never {}))
         }
     }
@@ -460,7 +460,7 @@ mod tests {
     }
 
     impl PolicyOptions for Bare {
-        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        fn policy(self) -> Result<Box<dyn Policy>> {
             Ok(Box::new(Never {}))
         }
     }
@@ -479,7 +479,7 @@ mod tests {
         const VARIANTS: &'static [strategy::Variant] =
             &[strategy::Variant::new("one", "{ no JSON", "")];
 
-        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        fn policy(self) -> Result<Box<dyn Policy>> {
             Ok(Box::new(Never {}))
         }
     }

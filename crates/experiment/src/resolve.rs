@@ -23,7 +23,7 @@ use super::{
 use crate::registry::Registry;
 use migsim_base::{
     document,
-    error::{Error, Problem, UnknownName, did_you_mean},
+    error::{Error, Problem, Result, UnknownName, did_you_mean},
     memory::Limits,
     setting::KeySetting,
     units::{BytesPerSecond, HostId, ProcessId, Seconds},
@@ -98,7 +98,7 @@ impl Experiment {
     ///
     /// # Errors
     /// All problems of the settings and of the files that they name.
-    pub fn load(layers: &Layers, limits: Limits) -> Result<Self, Error> {
+    pub fn load(layers: &Layers, limits: Limits) -> Result<Self> {
         Self::load_with(&Registry::standard(), layers, limits)
     }
 
@@ -106,7 +106,7 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Self::load`]; or an entry of the registry cannot be used ([`Registry::check`]).
-    pub fn load_with(registry: &Registry, layers: &Layers, limits: Limits) -> Result<Self, Error> {
+    pub fn load_with(registry: &Registry, layers: &Layers, limits: Limits) -> Result<Self> {
         registry.check()?;
         Self::load_shared(registry, layers, limits, &SharedInputs::default())
     }
@@ -120,7 +120,7 @@ impl Experiment {
         layers: &Layers,
         limits: Limits,
         shared: &SharedInputs,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let whole = CompleteSettings::new(registry, layers, limits, shared);
         whole
             .and_then(|mut whole| {
@@ -148,7 +148,7 @@ impl Experiment {
         whole: &mut CompleteSettings,
         limits: Limits,
         shared: &SharedInputs,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut parts = ExperimentParts::read_parts(registry, whole, limits, shared)?;
         let (basis, remark) = whole.basis_and_remark(&parts.config, &parts.platform);
         // Platform rules are checked here, before a load changes speeds.
@@ -321,7 +321,7 @@ impl<'r> ExperimentParts<'r> {
         whole: &mut CompleteSettings,
         limits: Limits,
         shared: &SharedInputs,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut config = whole.experiment_config()?;
         let app = config.workload.get("app").and_then(Value::as_str);
         let app = registry.workloads().find(app.ok_or_else(|| {
@@ -377,10 +377,7 @@ impl<'r> ExperimentParts<'r> {
 
     /// Inserts the settings that the application adds, such as the library with which its trace was recorded. Returns a note for
     /// the user about the choice of this library if the application is a recorded program; otherwise `None`.
-    fn insert_workload_settings(
-        &mut self,
-        whole: &mut CompleteSettings,
-    ) -> Result<Option<String>, Error> {
+    fn insert_workload_settings(&mut self, whole: &mut CompleteSettings) -> Result<Option<String>> {
         let built = &self.workload.built;
         let name = built
             .input_files_with_hashes
@@ -409,7 +406,7 @@ impl<'r> ExperimentParts<'r> {
     ///
     /// # Errors
     /// The experiment needs too much memory.
-    fn check_memory_and_find_random_draws(&self, limits: Limits) -> Result<RandomDraws, Error> {
+    fn check_memory_and_find_random_draws(&self, limits: Limits) -> Result<RandomDraws> {
         let policy = self.policy.create_policy()?;
         let workload = &self.workload;
         if !(0.0..f64::MAX).contains(&policy.memory(1.0, 1.0)) {
@@ -446,7 +443,7 @@ impl<'r> ExperimentParts<'r> {
         is_mapped: bool,
         whole: &CompleteSettings,
         registry: &Registry,
-    ) -> Result<Value, Error> {
+    ) -> Result<Value> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
             let problem = Problem::new("the list `scenarios` is empty").key("scenarios");
@@ -561,7 +558,7 @@ impl<'r> ExperimentParts<'r> {
         &self,
         is_mapped: bool,
         whole: &CompleteSettings,
-    ) -> Result<Vec<InputFile>, Error> {
+    ) -> Result<Vec<InputFile>> {
         let platform = &self.platform;
         let config = &self.config;
         let mut inputs = Vec::new();
@@ -610,7 +607,7 @@ impl<'r> ExperimentParts<'r> {
     }
 }
 
-fn sha256_of_file(file: &str) -> Result<String, Error> {
+fn sha256_of_file(file: &str) -> Result<String> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
 }
 
@@ -619,7 +616,7 @@ fn read_platform(
     config: &ExperimentConfig,
     limits: Limits,
     shared: &SharedInputs,
-) -> Result<Arc<LoadedPlatform>, Error> {
+) -> Result<Arc<LoadedPlatform>> {
     let name = &config.platform;
     let named = |error: Error, key| error.map_problems_without_location(|problem| problem.key(key));
     let opened = shared
@@ -650,7 +647,7 @@ pub(super) fn add_missing_loopbacks(
 }
 
 /// Returns the value of a successful result; for an error, returns `None` and appends its problems to `problems`.
-fn ok_or_collect_problems<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
+fn ok_or_collect_problems<T>(result: Result<T>, problems: &mut Vec<Problem>) -> Option<T> {
     result
         .map_err(|error| problems.extend(error.into_problems()))
         .ok()
@@ -658,7 +655,7 @@ fn ok_or_collect_problems<T>(result: Result<T, Error>, problems: &mut Vec<Proble
 
 /// Reads the network model from the settings under the key `network`: a preset (`model`), and constants that override the
 /// constants of the preset.
-pub(super) fn read_network_model(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
+pub(super) fn read_network_model(keys: &Map<String, Value>) -> Result<NetworkModel> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),

@@ -15,7 +15,7 @@ use super::{
     starts::StaticPlacementMakespan,
 };
 use migsim_base::{
-    error::{Error, InternalFault, Problem, catch_panic},
+    error::{Error, InternalFault, Problem, Result, catch_panic},
     units::HostId,
 };
 use migsim_bsp::{Memo, MemoBudget, Recorder, RunOutcome, Scenario, Setup, simulate};
@@ -111,7 +111,7 @@ impl Experiment {
     ///
     /// # Errors
     /// A scenario cannot be run. If several scenarios fail, the error of the first one in the order i, ii, iii is returned.
-    pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
+    pub fn run(&self, progress: &Progress) -> Result<Results> {
         let (results, _) = self.run_with_recorders(progress, None, |_| Ok(()))?;
         Ok(results)
     }
@@ -125,8 +125,8 @@ impl Experiment {
         &self,
         progress: &Progress,
         earlier: Option<&Results>,
-        recorder_of: impl Fn(Scenario) -> Result<R, Error> + Sync,
-    ) -> Result<(Results, Vec<R>), Error> {
+        recorder_of: impl Fn(Scenario) -> Result<R> + Sync,
+    ) -> Result<(Results, Vec<R>)> {
         let memo = self.new_superstep_cache();
         let run_one = |&scenario: &Scenario| {
             let mut recorder = recorder_of(scenario)?;
@@ -142,7 +142,7 @@ impl Experiment {
             };
             Ok((run?, recorder))
         };
-        let runs: Vec<Result<(ScenarioRun, R), Error>> =
+        let runs: Vec<Result<(ScenarioRun, R)>> =
             self.config.scenarios.par_iter().map(run_one).collect();
         let runs: Vec<_> = runs.into_iter().collect::<Result<_, _>>()?;
         let (runs, recorders) = runs.into_iter().unzip();
@@ -154,7 +154,7 @@ impl Experiment {
     ///
     /// # Errors
     /// The terms of a ledger do not add up, which is a fault of the program.
-    pub fn collect_results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
+    pub fn collect_results(&self, runs: Vec<ScenarioRun>) -> Result<Results> {
         let results = Results {
             scenario_runs: runs,
             static_placement_makespans: Vec::new(),
@@ -218,7 +218,7 @@ impl Experiment {
         progress: &Progress,
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
-    ) -> Result<ScenarioRun, Error> {
+    ) -> Result<ScenarioRun> {
         let policy = match scenario {
             Scenario::I => Box::new(Never {}),
             Scenario::Ii | Scenario::Iii => self.policy.create_policy()?,
@@ -233,7 +233,7 @@ impl Experiment {
     ///
     /// # Errors
     /// There is no such superstep, or the run fails.
-    pub fn snapshot_at_barrier(&self, superstep: u64) -> Result<serde_json::Value, Error> {
+    pub fn snapshot_at_barrier(&self, superstep: u64) -> Result<serde_json::Value> {
         let supersteps = self.workload.supersteps() as u64;
         if superstep == 0 || superstep > supersteps {
             return Err(Error::input(
@@ -268,7 +268,7 @@ impl Experiment {
     ///
     /// # Errors
     /// Options are out of range.
-    pub fn create_called_policy(&self) -> Result<Box<dyn Policy>, Error> {
+    pub fn create_called_policy(&self) -> Result<Box<dyn Policy>> {
         self.policy.create_policy_without_trigger()
     }
 
@@ -300,7 +300,7 @@ impl Experiment {
         progress: &Progress,
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
-    ) -> Result<ScenarioRun, Error> {
+    ) -> Result<ScenarioRun> {
         self.run_with_policy(scenario, Box::new(plan.clone()), progress, recorder, memo)
     }
 
@@ -315,7 +315,7 @@ impl Experiment {
         progress: &Progress,
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
-    ) -> Result<ScenarioRun, Error> {
+    ) -> Result<ScenarioRun> {
         self.run_from_placement(&self.placement, scenario, policy, progress, recorder, memo)
     }
 
@@ -332,7 +332,7 @@ impl Experiment {
         progress: &Progress,
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
-    ) -> Result<ScenarioRun, Error> {
+    ) -> Result<ScenarioRun> {
         let setup = Setup {
             placement,
             memo,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use migsim_base::{
     document::Document,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     setting::{KeySetting, is_path_within},
 };
 
@@ -233,7 +233,7 @@ impl Layers {
     ///
     /// # Errors
     /// A file is not an object, or a flag sets a key inside a value that is not an object.
-    pub fn merged_settings(&self) -> Result<Value, Error> {
+    pub fn merged_settings(&self) -> Result<Value> {
         let mut all = json!({});
         for layer in &self.layers {
             match layer {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::built_in;
-use migsim_base::{document::Document, error::Error, memory::Limits};
+use migsim_base::{document::Document, error::Result, memory::Limits};
 use migsim_platform::{self as platform, HostGrouping, LoadedPlatform, load::Loads};
 
 /// Key of the cache of chains of built-in experiments: the value of the key `extends` of an experiment, and the application of
@@ -48,7 +48,7 @@ impl SharedInputs {
         &self,
         name: &str,
         limits: Limits,
-    ) -> Result<Arc<LoadedPlatform>, Error> {
+    ) -> Result<Arc<LoadedPlatform>> {
         get_or_compute(&self.platforms, name.to_owned(), || {
             platform::open_within_limits(name, limits).map(Arc::new)
         })
@@ -61,7 +61,7 @@ impl SharedInputs {
         name: &str,
         platform: &Arc<LoadedPlatform>,
         text: &str,
-    ) -> Result<Arc<LoadedPlatform>, Error> {
+    ) -> Result<Arc<LoadedPlatform>> {
         // A file name contains no byte 0.
         get_or_compute(
             &self.platforms,
@@ -84,7 +84,7 @@ impl SharedInputs {
         without: &Arc<LoadedPlatform>,
         loads: &Loads,
         seed: u64,
-    ) -> Result<Arc<LoadedPlatform>, Error> {
+    ) -> Result<Arc<LoadedPlatform>> {
         let mut written = loads
             .load_key_with_defaults()
             .unwrap_or_default()
@@ -147,7 +147,7 @@ impl SharedInputs {
         &self,
         extends: Option<&str>,
         app: &str,
-    ) -> Result<Vec<Arc<Document>>, Error> {
+    ) -> Result<Vec<Arc<Document>>> {
         let key = (extends.map(str::to_owned), app.to_owned());
         get_or_compute(&self.experiment_chains, key, || {
             Ok(built_in::chain_of_extended_experiments(extends, app)?
@@ -166,8 +166,8 @@ impl SharedInputs {
 pub fn get_or_compute<K: Ord, V: Clone>(
     known: &Mutex<BTreeMap<K, V>>,
     key: K,
-    make: impl FnOnce() -> Result<V, Error>,
-) -> Result<V, Error> {
+    make: impl FnOnce() -> Result<V>,
+) -> Result<V> {
     let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(value) = lock().get(&key) {
         return Ok(value.clone());

@@ -17,7 +17,10 @@ use super::{
     run::{Progress, Results},
     starts::{StaticPlacementMakespan, is_paper_platform},
 };
-use migsim_base::{error::Error, units::HostId};
+use migsim_base::{
+    error::{Error, Result},
+    units::HostId,
+};
 use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, MappingRule};
 use migsim_policies::Never;
@@ -67,7 +70,7 @@ impl Experiment {
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.
-    pub fn initial_placements_to_compare(&self) -> Result<InitialPlacements, Error> {
+    pub fn initial_placements_to_compare(&self) -> Result<InitialPlacements> {
         let mut starts = InitialPlacements::default();
         if is_paper_platform(&self.platform) || self.workload.prescribes_moves() {
             return Ok(starts);
@@ -121,9 +124,9 @@ impl Experiment {
         starts: &InitialPlacements,
         results: Option<&Results>,
         progress: &Progress,
-    ) -> Result<Vec<StaticPlacementMakespan>, Error> {
+    ) -> Result<Vec<StaticPlacementMakespan>> {
         let known = results.and_then(|results| results.get(Scenario::I));
-        let makespan = |placement: &Vec<HostId>| -> Result<Option<f64>, Error> {
+        let makespan = |placement: &Vec<HostId>| -> Result<Option<f64>> {
             if let Some(run) = known.filter(|_| *placement == self.placement) {
                 return Ok(Some(run.outcome.makespan.get()));
             }
@@ -140,7 +143,7 @@ impl Experiment {
                 Err(_) => Ok(None),
             }
         };
-        let makespans: Vec<Result<Option<f64>, Error>> = starts
+        let makespans: Vec<Result<Option<f64>>> = starts
             .distinct_placements
             .par_iter()
             .map(makespan)

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use super::{resolve::Experiment, run::Progress};
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Seconds, Time},
 };
 use migsim_bsp::Scenario;
@@ -46,9 +46,9 @@ impl Experiment {
         &self,
         barriers: usize,
         progress: &Progress,
-    ) -> Result<BestCallSupersteps, Error> {
+    ) -> Result<BestCallSupersteps> {
         let memo = self.new_superstep_cache();
-        let run = |calls: &[usize]| -> Result<MakespanAndSuperstepEnds, Error> {
+        let run = |calls: &[usize]| -> Result<MakespanAndSuperstepEnds> {
             let policy = self
                 .policy
                 .create_policy_with_trigger(Box::new(ListedCallsTrigger::new(calls)))?;

@@ -13,7 +13,7 @@ use super::{
     read::{Run, ScenarioRecords, damaged_line_error},
     rows::MigrationRow,
 };
-use migsim_base::{document::read_bytes, error::Error, units::HostId};
+use migsim_base::{document::read_bytes, error::Result, units::HostId};
 use migsim_bsp::Recorder;
 use migsim_policies::Measures;
 
@@ -146,7 +146,7 @@ pub(super) fn read_process_times(
     path: &Path,
     run: &Run,
     machine: &PlatformSummary,
-) -> Result<Option<Vec<ProcessTimes>>, Error> {
+) -> Result<Option<Vec<ProcessTimes>>> {
     let Some(bytes) = read_refusing_outside_links_if_present(path, read_bytes)? else {
         return Ok(None);
     };

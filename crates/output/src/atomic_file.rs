@@ -15,7 +15,7 @@ use std::{
 use super::cannot_write_error;
 use migsim_base::{
     document::{path_of_text, was_read},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
 };
 
 /// A temporary file that is renamed to its final name by [`Draft::publish`]. If the draft is dropped before, the temporary file
@@ -35,7 +35,7 @@ impl Draft {
     ///
     /// # Errors
     /// The temporary file cannot be created, or another process is writing the same file.
-    pub fn create(path: &Path) -> Result<(Self, File), Error> {
+    pub fn create(path: &Path) -> Result<(Self, File)> {
         let source = path.display().to_string();
         let failed = |error| cannot_write_error(&source, &error);
         let temporary = temporary_path(path);
@@ -64,7 +64,7 @@ impl Draft {
     pub(super) fn create_with_content(
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (draft, file) = Self::create(path)?;
         let write = || {
             let mut out = BufWriter::new(file);
@@ -81,7 +81,7 @@ impl Draft {
     ///
     /// # Errors
     /// There is a temporary file, and it cannot be removed.
-    pub fn remove_temporary_file(path: &Path) -> Result<(), Error> {
+    pub fn remove_temporary_file(path: &Path) -> Result {
         remove_file_if_present(&temporary_path(path))
             .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
     }
@@ -96,7 +96,7 @@ impl Draft {
     ///
     /// # Errors
     /// The temporary file cannot be renamed.
-    pub fn publish(mut self) -> Result<(), Error> {
+    pub fn publish(mut self) -> Result {
         fs::rename(&self.temporary_path, &self.final_path)
             .map_err(|error| self.write_error(&error))?;
         self.is_published = true;
@@ -185,7 +185,7 @@ pub(super) fn remove_file_if_present(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_file_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_file_atomically(path: &Path, bytes: &[u8]) -> Result {
     Draft::create_with_content(path, |out| out.write_all(bytes))?.publish()
 }
 
@@ -193,7 +193,7 @@ pub fn write_file_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 ///
 /// # Errors
 /// The file is an input that this process has read, or the link leads to no file.
-pub fn output_file(path: &Path) -> Result<PathBuf, Error> {
+pub fn output_file(path: &Path) -> Result<PathBuf> {
     let source = path.display().to_string();
     if was_read(path) {
         let problem = Problem::new(format!(
@@ -213,7 +213,7 @@ pub fn output_file(path: &Path) -> Result<PathBuf, Error> {
 ///
 /// # Errors
 /// The file cannot be written, or it is an input.
-pub fn write_file_named_by_user(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_file_named_by_user(path: &Path, bytes: &[u8]) -> Result {
     let path = &*path_of_text(path);
     let is_special = |found: fs::Metadata| !found.is_file() && !found.is_dir();
     if !fs::metadata(path).is_ok_and(is_special) {

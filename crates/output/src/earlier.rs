@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{inputs, summary::settings_sha256};
 use migsim_base::{
     document::{read_text, sha256},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     words::format_count,
 };
 use migsim_experiment::{Experiment, remove_informative_keys, remove_input_file_names};
@@ -36,7 +36,7 @@ const START_BYTES: u64 = 1024;
 pub(super) fn check_run_may_overwrite(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
-) -> Result<(), Error> {
+) -> Result {
     let is_there = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
     if let Some(file) = SWEEP_FILES.iter().find(|name| is_there(name)) {
         return Err(Error::input(
@@ -98,7 +98,7 @@ fn has_page_mark(file: &Path, mark: &str) -> bool {
 ///
 /// # Errors
 /// The file is another one.
-pub fn check_page_is_of_same_run(page: &Path, experiment: &Experiment) -> Result<(), Error> {
+pub fn check_page_is_of_same_run(page: &Path, experiment: &Experiment) -> Result {
     let is_filled_file = fs::metadata(page).is_ok_and(|found| found.is_file() && found.len() > 0);
     if !is_filled_file || has_page_mark(page, &settings_sha256(experiment)) {
         return Ok(());
@@ -157,7 +157,7 @@ fn read_manifest(folder: &Path) -> Option<Value> {
 ///
 /// # Errors
 /// The folder contains such a run, and the error describes the differences; or the manifest of the run cannot be read.
-pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Result<(), Error> {
+pub fn check_settings_are_equal(folder: &Path, experiment: &Experiment) -> Result {
     if !folder.join("run.json").exists() {
         return Ok(());
     }

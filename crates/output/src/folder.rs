@@ -23,7 +23,10 @@ use super::{
     records,
     summary::manifest_with_file_names,
 };
-use migsim_base::{document::path_of_text, error::Error};
+use migsim_base::{
+    document::path_of_text,
+    error::{Error, Result},
+};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
 
@@ -72,7 +75,7 @@ impl RunFolder {
     /// # Errors
     /// The folder cannot be created or written to, another run is writing to it, it holds a sweep, or a file from another source
     /// has the name of a result file.
-    pub fn create(path: &Path) -> Result<Self, Error> {
+    pub fn create(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .map_err(|error| cannot_write_error(&path.display().to_string(), &error))?;
         let folder = Self {
@@ -92,7 +95,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// Another run is writing to the folder.
-    pub fn lock_folder_at(path: &Path) -> Result<Option<File>, Error> {
+    pub fn lock_folder_at(path: &Path) -> Result<Option<File>> {
         // Some systems cannot open folders.
         let folder = File::open(path).ok();
         folder
@@ -105,7 +108,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// The temporary file cannot be created.
-    pub fn create_temporary_file(&self, name: &str) -> Result<(Draft, File), Error> {
+    pub fn create_temporary_file(&self, name: &str) -> Result<(Draft, File)> {
         debug_assert!(
             all_file_names().any(|known| known == name),
             "an unknown file of the run folder"
@@ -124,7 +127,7 @@ impl RunFolder {
         experiment: &Experiment,
         results: &Results,
         drafts: PendingResults,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let files = self.write_temporary_files(experiment, results, drafts)?;
         // Remove the pages and then the manifest of the old run first. Even if the write fails, no manifest is then left beside files of
         // another run.
@@ -163,7 +166,7 @@ impl RunFolder {
         experiment: &Experiment,
         results: &Results,
         drafts: PendingResults,
-    ) -> Result<Vec<Draft>, Error> {
+    ) -> Result<Vec<Draft>> {
         let mut files = drafts.trace_files;
         let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
             let file = self.path.join(path_of_text(name));
@@ -213,7 +216,7 @@ impl RunFolder {
     }
 }
 
-fn remove_file_if_exists(path: &Path) -> Result<(), Error> {
+fn remove_file_if_exists(path: &Path) -> Result {
     remove_file_if_present(path)
         .map_err(|error| cannot_write_error(&path.display().to_string(), &error))
 }
@@ -224,7 +227,7 @@ fn remove_file_if_exists(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// Another program holds the lock.
-pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Error> {
+pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File> {
     if try_lock(&file) {
         return Ok(file);
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::HostId,
     words::{format_count, singular_or_plural},
 };
@@ -34,7 +34,7 @@ impl VtLoadBalancingData {
     ///
     /// # Errors
     /// The mapping cannot place the ranks; loading the experiment has already checked this.
-    pub fn new(experiment: &Experiment, migrations: &[MigrationRecord]) -> Result<Self, Error> {
+    pub fn new(experiment: &Experiment, migrations: &[MigrationRecord]) -> Result<Self> {
         let workload = experiment.workload.as_ref();
         let platform = &experiment.platform.platform;
         let placement = &experiment.placement;

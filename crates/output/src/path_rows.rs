@@ -12,7 +12,7 @@ use super::{
 };
 use migsim_base::{
     document::read_text,
-    error::Error,
+    error::Result,
     units::{HostId, ProcessId},
     words::format_count,
 };
@@ -104,7 +104,7 @@ pub fn to_path_rows(
 ///
 /// # Errors
 /// The file cannot be read, or its content is not a valid table of critical paths of `run`.
-pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
+pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>> {
     let file = folder.join(FILE_NAME);
     let name = file.display().to_string();
     let Some(text) = read_refusing_outside_links_if_present(&file, read_text)? else {

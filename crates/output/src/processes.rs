@@ -5,7 +5,7 @@ use super::{
     Draft, RunFolder, activity::COLUMNS, folder::processes_part_name, lines::LineWriter,
     protect_formula_like_text,
 };
-use migsim_base::{error::Error, units::HostId};
+use migsim_base::{error::Result, units::HostId};
 use migsim_bsp::{Recorder, Scenario};
 use migsim_platform::Platform;
 use migsim_policies::Measures;
@@ -26,11 +26,7 @@ impl<'p> ProcessTableWriter<'p> {
     ///
     /// # Errors
     /// The file cannot be created or written.
-    pub fn create(
-        folder: &RunFolder,
-        platform: &'p Platform,
-        scenario: Scenario,
-    ) -> Result<Self, Error> {
+    pub fn create(folder: &RunFolder, platform: &'p Platform, scenario: Scenario) -> Result<Self> {
         let (draft, file) = folder.create_temporary_file(&processes_part_name(scenario))?;
         let mut lines = LineWriter::new(file);
         lines.push_text(COLUMNS.join(",")).end_line();
@@ -47,7 +43,7 @@ impl<'p> ProcessTableWriter<'p> {
     ///
     /// # Errors
     /// A write failed.
-    pub fn finish(self) -> Result<Draft, Error> {
+    pub fn finish(self) -> Result<Draft> {
         self.lines
             .finish()
             .map_err(|error| self.temporary_file.write_error(&error))?;

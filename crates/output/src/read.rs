@@ -22,7 +22,7 @@ use super::{
 };
 use migsim_base::{
     document::read_text,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
 };
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, MakespanTerm, Registry, Results, StaticPlacementMakespan};
@@ -179,7 +179,7 @@ impl Run {
     ///
     /// # Errors
     /// The folder cannot be read, was written by an unsupported version, or its content is damaged.
-    pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
+    pub fn read(registry: &Registry, folder: &Path) -> Result<Self> {
         let read = |file: &str| {
             let path = folder.join(file);
             let name = path.display().to_string();
@@ -229,7 +229,7 @@ impl Run {
     ///
     /// # Errors
     /// None, unless the data in the format of the files cannot be read.
-    pub fn from_results(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
+    pub fn from_results(experiment: &Experiment, results: &Results) -> Result<Self> {
         Self::combine_tables(
             &experiment.registry,
             Self::parse_manifest(&manifest(experiment, results).to_string(), "run.json")?,
@@ -245,7 +245,7 @@ impl Run {
         self.scenarios.iter().find(|run| run.scenario == scenario)
     }
 
-    fn parse_manifest(text: &str, name: &str) -> Result<Manifest, Error> {
+    fn parse_manifest(text: &str, name: &str) -> Result<Manifest> {
         let broken = |error: serde_json::Error| {
             damaged_file_error(error.to_string())
                 .source(name)
@@ -457,7 +457,7 @@ pub(super) fn damaged_line_error(what: impl Display, file: &str, line: usize) ->
         .into()
 }
 
-pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {
     if !text.ends_with('\n') {
         return Err(damaged_file_error("the last line is incomplete")
             .source(name)
@@ -478,7 +478,7 @@ pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Res
         })
 }
 
-fn parse_json_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+fn parse_json_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
             let what = error.to_string();

@@ -5,7 +5,10 @@
 //! ```
 
 use super::format::PlatformFile;
-use migsim_base::{document::Document, error::Error};
+use migsim_base::{
+    document::Document,
+    error::{Error, Result},
+};
 
 /// Maximum number of copies in a platform file, summed over all entries. A copy of a cluster with several groups of hosts counts
 /// once for each group.
@@ -38,10 +41,7 @@ impl CopySources {
 ///
 /// # Errors
 /// A number of copies is out of range, or copies would all have the same name.
-pub(super) fn expand_copies(
-    document: &Document,
-    file: &mut PlatformFile,
-) -> Result<CopySources, Error> {
+pub(super) fn expand_copies(document: &Document, file: &mut PlatformFile) -> Result<CopySources> {
     let clusters = file.clusters.iter().enumerate().map(|(index, cluster)| {
         let groups = cluster.groups.as_ref().map_or(1, Vec::len).max(1) as u64;
         ("clusters", index, cluster.copies, groups, &cluster.name)

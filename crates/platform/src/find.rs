@@ -11,7 +11,7 @@ use super::{
 };
 use migsim_base::{
     document::{FileKind, path_of_text, read_text},
-    error::{Error, Problem},
+    error::{Problem, Result},
     memory::Limits,
 };
 
@@ -26,7 +26,7 @@ use migsim_base::{
 ///
 /// # Errors
 /// There is no such platform, the file cannot be read, or it is not a platform.
-pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
+pub fn open(name: &str) -> Result<LoadedPlatform> {
     open_within_limits(name, Limits::default())
 }
 
@@ -34,7 +34,7 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
 ///
 /// # Errors
 /// The errors of [`open`], or the platform is too large.
-pub fn open_within_limits(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+pub fn open_within_limits(name: &str, limits: Limits) -> Result<LoadedPlatform> {
     if is_json_text(name) {
         return from_json_within_limits(EMBEDDED_SOURCE, name, limits);
     }
@@ -95,7 +95,7 @@ pub fn is_experiment_text(text: &str) -> bool {
 }
 
 /// Reads a platform from the text of a file, in JSON or SimGrid XML.
-fn platform_from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+fn platform_from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform> {
     let is_xml = text.trim_start().starts_with('<');
     let read = if is_xml {
         from_simgrid_within_limits(path, text, limits)

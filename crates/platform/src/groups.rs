@@ -20,7 +20,7 @@ use super::{
 };
 use migsim_base::{
     document::{FileKind, read_text},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::ClusterId,
 };
 
@@ -36,7 +36,7 @@ pub enum HostGrouping {
 impl FromStr for HostGrouping {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         let level = text.strip_prefix("level=").map(str::parse);
         match (text, level) {
             ("zone", _) => Ok(Self::Rule(GroupingRule::InnermostZone)),
@@ -69,7 +69,7 @@ impl HostGrouping {
     ///
     /// # Errors
     /// The platform has no zones, or the table does not assign each host to exactly one cluster.
-    pub fn apply_to(&self, platform: &mut Platform) -> Result<(), Error> {
+    pub fn apply_to(&self, platform: &mut Platform) -> Result {
         if platform.zones().is_none() {
             return Err(Problem::new(format!(
                 "the hosts of the platform `{}` cannot be grouped into other clusters, since its file defines the clusters",

@@ -16,7 +16,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, MOST_PROBLEMS, limit_problems, sha256},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     memory::Limits,
     units::LinkId,
 };
@@ -39,7 +39,7 @@ use migsim_base::{
 ///
 /// # Errors
 /// All problems of the file, each with its line and column.
-pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform> {
     from_json_within_limits(source, text, Limits::default())
 }
 
@@ -49,7 +49,7 @@ pub(super) fn from_json_within_limits(
     source: &str,
     text: &str,
     limits: Limits,
-) -> Result<LoadedPlatform, Error> {
+) -> Result<LoadedPlatform> {
     let hint = "see the keys and units of the format with `migsim schema platform`";
     let document = Document::parse(source, text).map_err(|error| error.with_default_hint(hint))?;
     let loaded = if zone_file::is_zone_file(&document) {
@@ -60,7 +60,7 @@ pub(super) fn from_json_within_limits(
     loaded.map_err(|error| error.with_default_hint(hint))
 }
 
-fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+fn read_platform_of_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform> {
     let mut file: PlatformFile = document
         .deserialize()
         .map_err(|error: Error| error.map_problems(add_network_synonym_hint))?;
@@ -227,7 +227,7 @@ impl<'a> PlatformLoader<'a> {
         }
     }
 
-    fn fail_if_problems(&mut self) -> Result<(), Error> {
+    fn fail_if_problems(&mut self) -> Result {
         Error::unless_empty(limit_problems(std::mem::take(&mut self.problems)))
     }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, sha256},
-    error::Error,
+    error::{Error, Result},
     memory::Limits,
     units::{BytesPerSecond, Seconds},
 };
@@ -36,7 +36,7 @@ pub(super) fn is_zone_file(document: &Document) -> bool {
     is_named || document.value.get("zone").is_some()
 }
 
-pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<LoadedPlatform> {
     let file: ZonesFile = document.deserialize()?;
     let mut text = SimgridTranslation::default();
     text.translate_file(&file);
@@ -90,7 +90,7 @@ impl SimgridTranslation {
     }
 
     /// Returns all problems as an error, with their positions in the JSON file, if any value cannot be translated.
-    fn fail_if_problems(&self, document: &Document) -> Result<(), Error> {
+    fn fail_if_problems(&self, document: &Document) -> Result {
         Error::unless_empty(
             self.problems
                 .iter()

@@ -25,7 +25,7 @@ use super::{
     window::{Forecast, LoadWindow},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     plugin::PluginKind as _,
     quantities::format_time,
     random::Stream,
@@ -49,11 +49,7 @@ impl StrategyPolicy {
     ///
     /// # Errors
     /// Options are out of range.
-    pub(super) fn of_kind(
-        kind: StrategyKind,
-        options: &Value,
-        forecast: Forecast,
-    ) -> Result<Self, Error> {
+    pub(super) fn of_kind(kind: StrategyKind, options: &Value, forecast: Forecast) -> Result<Self> {
         Ok(Self {
             strategy: kind.build(options)?,
             load_window: LoadWindow::with_forecast(forecast),
@@ -70,7 +66,7 @@ impl Policy for StrategyPolicy {
         false
     }
 
-    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision> {
         let strategy = &mut self.strategy;
         let needs_communication = strategy.needs_communication();
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
@@ -105,8 +101,8 @@ pub(super) fn decide_by_assignment(
     view: &View<'_>,
     window: &mut LoadWindow,
     needs_communication: bool,
-    assign: impl FnOnce(&Instance<'_>) -> Result<Assignment, Error>,
-) -> Result<Decision, Error> {
+    assign: impl FnOnce(&Instance<'_>) -> Result<Assignment>,
+) -> Result<Decision> {
     let movable = movable_processes(view);
     if movable.is_empty() {
         return Ok(Decision::default());

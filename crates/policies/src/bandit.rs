@@ -31,7 +31,7 @@ use super::{
     window::LoadWindow,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     random::Stream,
 };
 
@@ -61,7 +61,7 @@ impl PolicyOptions for BanditOptions {
         &BalancerNarrator
     }
 
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         if self.strategies.is_empty() {
             return Err(Problem::new("the list `strategies` is empty")
                 .key("strategies")
@@ -90,7 +90,7 @@ impl PolicyOptions for BanditOptions {
 ///
 /// # Errors
 /// The name or its variant is unknown.
-fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
+fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>> {
     if name == NEVER {
         return Ok(None);
     }
@@ -175,7 +175,7 @@ impl Policy for Bandit {
         false
     }
 
-    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision> {
         let now = view.now.get();
         if let Some((arm, superstep, date)) = self.last_call {
             let supersteps = view.superstep.saturating_sub(superstep).max(1);

@@ -14,7 +14,7 @@ use super::{
 };
 use migsim_base::{
     document,
-    error::Error,
+    error::Result,
     plugin::{self, OptionFlag, PluginFactory},
 };
 
@@ -77,7 +77,7 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
-    fn policy(self) -> Result<Box<dyn Policy>, Error>;
+    fn policy(self) -> Result<Box<dyn Policy>>;
 }
 
 /// An entry of the table of policies: the name and description of a policy, and its [`PolicyKind`].
@@ -102,10 +102,10 @@ pub struct PolicyKind {
 enum Constructor {
     /// A policy that is implemented in Rust and determines itself when rescheduling calls take place, unless it needs a trigger.
     RustPolicy {
-        build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
-        resolve: fn(&Value) -> Result<Value, Error>,
-        readings: fn(&Value) -> Result<Vec<String>, Error>,
-        moves_between_clusters: fn(&Value) -> Result<bool, Error>,
+        build: fn(&Value) -> Result<Box<dyn Policy>>,
+        resolve: fn(&Value) -> Result<Value>,
+        readings: fn(&Value) -> Result<Vec<String>>,
+        moves_between_clusters: fn(&Value) -> Result<bool>,
         variants: &'static [strategy::Variant],
     },
     /// A strategy, which becomes a policy if a trigger decides when it is called.
@@ -170,7 +170,7 @@ impl plugin::PluginKind for PolicyKind {
 
     const SECTION: Option<&'static str> = Some("policy");
 
-    fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
+    fn build(&self, options: &Value) -> Result<Box<dyn Policy>> {
         match self.constructor {
             Constructor::RustPolicy { build, .. } => build(options),
             Constructor::Strategy(kind) => Ok(Box::new(StrategyPolicy::of_kind(
@@ -182,7 +182,7 @@ impl plugin::PluginKind for PolicyKind {
         }
     }
 
-    fn resolve(&self, options: &Value) -> Result<Value, Error> {
+    fn resolve(&self, options: &Value) -> Result<Value> {
         match self.constructor {
             Constructor::RustPolicy { resolve, .. } => resolve(options),
             Constructor::Strategy(kind) => plugin::PluginKind::resolve(&kind, options),
@@ -213,7 +213,7 @@ impl PolicyKind {
         &self,
         options: &Value,
         forecast: Forecast,
-    ) -> Result<Option<Box<dyn Policy>>, Error> {
+    ) -> Result<Option<Box<dyn Policy>>> {
         let Constructor::Strategy(kind) = self.constructor else {
             return Ok(None);
         };
@@ -260,7 +260,7 @@ impl PolicyKind {
     ///
     /// # Errors
     /// Options are unknown or unreadable.
-    pub fn interpretations_of_source(&self, options: &Value) -> Result<Vec<String>, Error> {
+    pub fn interpretations_of_source(&self, options: &Value) -> Result<Vec<String>> {
         match self.constructor {
             Constructor::RustPolicy { readings, .. } => readings(options),
             Constructor::Strategy(_) | Constructor::PluginMaker(_) => Ok(Vec::new()),
@@ -277,7 +277,7 @@ impl PolicyKind {
     ///
     /// # Errors
     /// Options are unknown or unreadable.
-    pub fn moves_only_between_clusters(&self, options: &Value) -> Result<bool, Error> {
+    pub fn moves_only_between_clusters(&self, options: &Value) -> Result<bool> {
         match self.constructor {
             Constructor::RustPolicy {
                 moves_between_clusters,
@@ -324,7 +324,7 @@ impl PolicyKind {
 }
 
 impl PolicyOptions for Never {
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         Ok(Box::new(self))
     }
 }

@@ -16,7 +16,7 @@ use super::{
     window::LoadWindow,
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     random::Stream,
     units::{Bytes, Seconds},
 };
@@ -66,7 +66,7 @@ impl Policy for BarrierProbe {
             || view.superstep == self.recorded_superstep
     }
 
-    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision> {
         if view.superstep < self.recorded_superstep {
             self.load_window = LoadWindow::default();
             return self.policy.decide(view, random);

@@ -18,7 +18,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, read_text},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::Stream,
     units::{HostId, ProcessId, process_number, process_number_schema},
 };
@@ -71,7 +71,7 @@ struct RecordedLine {
     procedure: Option<CallProcedure>,
 }
 
-fn parse_recorded_calls(file: &str, text: &str) -> Result<BTreeMap<u64, ForcedCall>, Error> {
+fn parse_recorded_calls(file: &str, text: &str) -> Result<BTreeMap<u64, ForcedCall>> {
     let mut calls = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {
         let line: RecordedLine = serde_json::from_str(line).map_err(|error| {
@@ -100,7 +100,7 @@ impl PolicyOptions for ReplayConfig {
     const MAIN_OPTION: &'static str = "file";
     const FILES: &'static [&'static str] = &["file"];
 
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         let mut all = self.decisions;
         let mut calls = BTreeMap::new();
         if let Some(file) = self.file {
@@ -148,7 +148,7 @@ impl Policy for Replay {
             .contains_key(&(superstep as u64 + 1))
     }
 
-    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision> {
         let mut occupancy = vec![0_u32; view.platform.hosts.len()];
         for host in view.placement {
             occupancy[host.index()] += 1;
@@ -183,7 +183,7 @@ impl Policy for Replay {
 ///
 /// # Errors
 /// Neither a host nor a cluster has this name.
-fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
+fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId> {
     let platform = view.platform;
     if let Some(host) = platform.host_named(name) {
         return Ok(host);

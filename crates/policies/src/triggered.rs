@@ -17,7 +17,11 @@ use super::{
     explain::{REASON_KEY, TRIGGER_KEY},
     trigger::{ObservedSuperstep, Reason, Trigger},
 };
-use migsim_base::{error::Error, random::Stream, units::Seconds};
+use migsim_base::{
+    error::{Error, Result},
+    random::Stream,
+    units::Seconds,
+};
 
 /// A policy together with the trigger that requests its rescheduling calls.
 #[derive(Debug)]
@@ -156,7 +160,7 @@ impl Policy for TriggeredPolicy {
         is_due && !(self.skips_unprofitable_calls && most < observed.balancing_cost.get())
     }
 
-    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision> {
         self.trigger_error.take().map_or(Ok(()), Err)?;
         let mut decision = self.policy.decide(view, random)?;
         let reason = std::mem::take(&mut self.call_reason);

@@ -37,7 +37,7 @@ use super::{
     window::{Forecast, LoadWindow},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     random::Stream,
 };
 
@@ -71,7 +71,7 @@ impl PolicyOptions for UlbaOptions {
         &BalancerNarrator
     }
 
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         let is_wrong = |(_, value, most): &(&str, f64, f64)| !(0.0..*most).contains(value);
         let problems: Vec<Problem> = [
             ("alpha", self.alpha, 1.0),
@@ -108,7 +108,7 @@ impl Policy for Ulba {
         false
     }
 
-    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision> {
         let rates: Vec<f64> = movable_processes(view)
             .into_iter()
             .map(|process| self.load_window.work_slope(process))

@@ -18,7 +18,7 @@ use super::{
     optimum::{first_optimal_assignment, optimal_assignment},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::Stream,
     units::Seconds,
 };
@@ -64,7 +64,7 @@ impl StrategyOptions for BruteForceOptions {
 }
 
 impl Strategy for BruteForceOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let found = match self.edition {
             BruteForceEdition::Ours => optimal_assignment(instance, self.most),
             BruteForceEdition::Lbaf => {

@@ -16,7 +16,7 @@ use super::{
     Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative,
     room::{TentativePlacement, candidate_with_min_key, draw_random_hosts},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `c-random`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,17 +39,13 @@ impl Default for CRandomOptions {
 }
 
 impl StrategyOptions for CRandomOptions {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_not_negative([("margin", self.margin)])
     }
 }
 
 impl Strategy for CRandomOptions {
-    fn assign(
-        &mut self,
-        instance: &Instance<'_>,
-        random: &mut Stream,
-    ) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream) -> Result<Assignment> {
         let mut room = TentativePlacement::new(instance);
         for (host, own) in instance.processes_by_host().into_iter().enumerate() {
             let asked = draw_random_hosts(host, instance.host_count(), self.choices, random);

@@ -20,7 +20,7 @@ use super::{
     greedy::processes_by_decreasing_work,
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `diffusion`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ impl Default for DiffusionOptions {
 }
 
 impl StrategyOptions for DiffusionOptions {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_positive([("epsilon", self.epsilon)])
     }
 }
@@ -71,7 +71,7 @@ struct NeighbourFlow {
 }
 
 impl Strategy for DiffusionOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let mut edges = self.create_neighbour_flows(instance.host_count());
         let mut degree = vec![0_u32; instance.host_count()];
         for host in edges.iter().flat_map(|edge| edge.hosts) {

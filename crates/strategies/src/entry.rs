@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::Strategy;
-use migsim_base::{document, error::Error, plugin};
+use migsim_base::{document, error::Result, plugin};
 
 /// Options of a strategy, which a user sets under `policy.<name>` in an experiment file. The type also implements the strategy.
 pub trait StrategyOptions: Strategy + Serialize + DeserializeOwned + JsonSchema + 'static {
@@ -18,7 +18,7 @@ pub trait StrategyOptions: Strategy + Serialize + DeserializeOwned + JsonSchema 
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         Ok(())
     }
 
@@ -26,7 +26,7 @@ pub trait StrategyOptions: Strategy + Serialize + DeserializeOwned + JsonSchema 
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
-    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>> {
         self.check()?;
         Ok(Box::new(self))
     }
@@ -71,8 +71,8 @@ pub type StrategyTable = plugin::PluginTable<StrategyKind>;
 /// How commands handle a strategy: the functions that complete its options and create it from its options, and its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyKind {
-    build_strategy: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
-    resolve_options: fn(&Value) -> Result<Value, Error>,
+    build_strategy: fn(&Value) -> Result<Box<dyn Strategy>>,
+    resolve_options: fn(&Value) -> Result<Value>,
     variants: &'static [Variant],
 }
 
@@ -95,11 +95,11 @@ impl plugin::PluginKind for StrategyKind {
 
     const SECTION: Option<&'static str> = Some("policy");
 
-    fn build(&self, options: &Value) -> Result<Box<dyn Strategy>, Error> {
+    fn build(&self, options: &Value) -> Result<Box<dyn Strategy>> {
         (self.build_strategy)(options)
     }
 
-    fn resolve(&self, options: &Value) -> Result<Value, Error> {
+    fn resolve(&self, options: &Value) -> Result<Value> {
         (self.resolve_options)(options)
     }
 }

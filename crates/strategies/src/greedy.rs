@@ -29,7 +29,7 @@ use super::{
     },
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `greedy`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl StrategyOptions for GreedyOptions {
 }
 
 impl Strategy for GreedyOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let (hosts, operations) = match self.edition {
             GreedyEdition::Ours => (
                 assign_variant_ours(instance).hosts,

@@ -24,7 +24,7 @@ use super::{
     greedy::{heap_path_comparisons, processes_by_decreasing_work},
     room::{TentativePlacement, candidate_with_min_key},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `greedy-comm`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,13 +83,13 @@ impl StrategyOptions for GreedyCommOptions {
         "charm-6.10.2/GreedyCommLB",
     )];
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_not_negative([("alpha", self.alpha), ("beta", self.beta)])
     }
 }
 
 impl Strategy for GreedyCommOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let (hosts, operations) = match self.edition {
             GreedyCommEdition::Ours => self.assign_variant_ours(instance),
             GreedyCommEdition::Charm6 => self.assign_charm6(instance),

@@ -32,7 +32,7 @@ use super::{
     },
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `greedy-refine`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,14 +108,14 @@ impl StrategyOptions for GreedyRefineOptions {
         ),
     ];
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         let b = self.b.unwrap_or(1.0);
         check_positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])
     }
 }
 
 impl Strategy for GreedyRefineOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let (hosts, operations) = match self.edition {
             GreedyRefineEdition::Ours => assign_variant_ours(instance, self.tolerance),
             GreedyRefineEdition::Charm6 => self.assign_charm6(instance),

@@ -32,7 +32,7 @@ use super::{
     greedy::processes_by_decreasing_work,
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream, units::Seconds};
+use migsim_base::{error::Result, random::Stream, units::Seconds};
 
 /// Options of the strategy `hierarchical`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,17 +67,13 @@ impl Default for HierarchicalOptions {
 }
 
 impl StrategyOptions for HierarchicalOptions {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_not_negative([("epsilon", self.epsilon)])
     }
 }
 
 impl Strategy for HierarchicalOptions {
-    fn assign(
-        &mut self,
-        instance: &Instance<'_>,
-        random: &mut Stream,
-    ) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream) -> Result<Assignment> {
         let mut inside: Box<dyn Strategy> = match self.inside {
             InnerStrategy::GreedyRefine => Box::new(GreedyRefineOptions::default()),
             InnerStrategy::Greedy => Box::new(GreedyOptions::default()),

@@ -30,7 +30,7 @@ use super::{
     load_blocks::LoadBlocks,
     room::{TentativePlacement, candidate_with_min_key, draw_random_hosts},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `inform-and-transfer`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -136,17 +136,13 @@ impl StrategyOptions for InformAndTransferOptions {
         Variant::new("gossip", r#"{ "knowledge": "gossip" }"#, ""),
     ];
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_not_negative([("beta", self.beta)])
     }
 }
 
 impl Strategy for InformAndTransferOptions {
-    fn assign(
-        &mut self,
-        instance: &Instance<'_>,
-        random: &mut Stream,
-    ) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream) -> Result<Assignment> {
         let mut state = TransferState::new(instance, *self);
         let mut operations = 0;
         for _ in 0..self.iterations {

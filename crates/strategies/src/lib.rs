@@ -70,7 +70,7 @@ pub use table::standard_table;
 pub use tempered::TemperedOptions;
 
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::Stream,
 };
 
@@ -81,8 +81,7 @@ pub trait Strategy: fmt::Debug + Send {
     ///
     /// # Errors
     /// The strategy cannot decide about this instance, for example because data about messages are missing.
-    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream)
-    -> Result<Assignment, Error>;
+    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream) -> Result<Assignment>;
 
     /// Whether the strategy reads the messages between processes, which are collected only for strategies that need them.
     fn needs_communication(&self) -> bool {
@@ -99,7 +98,7 @@ pub trait Strategy: fmt::Debug + Send {
 ///
 /// # Errors
 /// One problem for each option that is not positive and finite.
-pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result {
     check_options_in_range(options, |value| value > 0.0, "positive")
 }
 
@@ -107,7 +106,7 @@ pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), E
 ///
 /// # Errors
 /// One problem for each option that is negative or not finite.
-pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result {
     check_options_in_range(options, |value| value >= 0.0, "not negative")
 }
 
@@ -120,7 +119,7 @@ fn check_options_in_range<const N: usize>(
     options: [(&str, f64); N],
     is_right: fn(f64) -> bool,
     range: &str,
-) -> Result<(), Error> {
+) -> Result {
     let problems: Vec<Problem> = options
         .into_iter()
         .filter(|(_, value)| !(value.is_finite() && is_right(*value)))
@@ -136,7 +135,7 @@ fn check_options_in_range<const N: usize>(
 ///
 /// # Errors
 /// All problems, if there are any.
-pub fn refuse_problems(problems: Vec<Problem>) -> Result<(), Error> {
+pub fn refuse_problems(problems: Vec<Problem>) -> Result {
     Error::unless_empty(problems)
 }
 

@@ -23,7 +23,7 @@ use super::{
     Assignment, CallCostConstants, Gather, Instance, Strategy, StrategyOptions,
     room::{TentativePlacement, candidate_with_min_key},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `migcube`, which has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ impl MetricPoint {
 }
 
 impl Strategy for MigCubeOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let clusters = instance.hosts_by_cluster();
         let mut points: Vec<MetricPoint> = (0..instance.process_count())
             .filter_map(|process| best_metric_point(instance, &clusters, process))

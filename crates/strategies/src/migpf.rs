@@ -25,7 +25,7 @@ use super::{
     load_blocks::LoadBlocks,
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `migpf`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,13 +42,13 @@ impl Default for MigPfOptions {
 }
 
 impl StrategyOptions for MigPfOptions {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_positive([("horizon", self.horizon)])
     }
 }
 
 impl Strategy for MigPfOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let mut plan = MigrationPlan::new(instance);
         let mut ranked: Vec<(f64, usize)> = Vec::new();
         for process in 0..instance.process_count() {

@@ -22,7 +22,7 @@ use super::{
     load_blocks::LoadBlocks,
     room::{TentativePlacement, first_with_min_key, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `prefix`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,7 +54,7 @@ impl StrategyOptions for PrefixOptions {
 }
 
 impl Strategy for PrefixOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let (hosts, operations) = match self.edition {
             PrefixEdition::Ours => assign_variant_ours(instance),
             PrefixEdition::Lbaf => assign_lbaf(instance),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Assignment, Gather, Instance, check_positive};
-use migsim_base::{error::Error, units::Seconds};
+use migsim_base::{error::Result, units::Seconds};
 
 /// Constants of the cost model of a rescheduling call: times of messages and operations that the state at a barrier does not
 /// contain.
@@ -45,7 +45,7 @@ impl CallCostConstants {
     ///
     /// # Errors
     /// A constant is not finite and positive.
-    pub fn check_constants(&self) -> Result<(), Error> {
+    pub fn check_constants(&self) -> Result {
         check_positive([
             ("latency", self.latency),
             ("bandwidth", self.bandwidth),

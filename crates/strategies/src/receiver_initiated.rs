@@ -14,7 +14,7 @@ use super::{
     Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative,
     room::{TentativePlacement, candidate_with_min_key, draw_random_hosts, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `receiver-initiated`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,17 +36,13 @@ impl Default for ReceiverInitiatedOptions {
 }
 
 impl StrategyOptions for ReceiverInitiatedOptions {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_not_negative([("tolerance", self.tolerance)])
     }
 }
 
 impl Strategy for ReceiverInitiatedOptions {
-    fn assign(
-        &mut self,
-        instance: &Instance<'_>,
-        random: &mut Stream,
-    ) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream) -> Result<Assignment> {
         let hosts = instance.host_count();
         let mut room = TentativePlacement::new(instance);
         let average = room.times.iter().sum::<f64>() / hosts.max(1) as f64;

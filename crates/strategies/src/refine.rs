@@ -20,7 +20,7 @@ use super::{
     check_positive,
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `refine`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,13 +64,13 @@ impl StrategyOptions for RefineOptions {
         "charm-6.10.2/RefineLB",
     )];
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_positive([("start", self.start), ("step", self.step)])
     }
 }
 
 impl Strategy for RefineOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let (hosts, operations) = match self.edition {
             RefineEdition::Ours => self.assign_variant_ours(instance),
             RefineEdition::Charm6 => self.assign_charm6(instance),

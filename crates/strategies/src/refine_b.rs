@@ -29,7 +29,7 @@ use super::{
     room::{TentativePlacement, is_clearly_less},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     random::Stream,
 };
 
@@ -90,7 +90,7 @@ impl StrategyOptions for RefineBOptions {
         ),
     ];
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         if (self.edition, self.receiver) == (RefineBEdition::Ours, ReceiverChoice::First) {
             let problem = Problem::new(
                 "`receiver` = `first` exists only in the edition `charm-8`, but the edition is `ours`",
@@ -103,7 +103,7 @@ impl StrategyOptions for RefineBOptions {
 }
 
 impl Strategy for RefineBOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let (hosts, operations) = match self.edition {
             RefineBEdition::Ours => assign_variant_ours(instance),
             RefineBEdition::Charm8 => assign_charm8(instance, self.rate_aware, self.receiver),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions};
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `rotate`, which has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub struct RotateOptions {}
 impl StrategyOptions for RotateOptions {}
 
 impl Strategy for RotateOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let next = |host: &usize| (host + 1) % instance.host_count();
         Ok(Assignment {
             assigned_hosts: instance.current_hosts.iter().map(next).collect(),

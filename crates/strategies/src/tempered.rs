@@ -27,7 +27,7 @@ use super::{
     Assignment, Instance, Strategy, StrategyOptions, check_not_negative,
     room::{TentativePlacement, is_clearly_less},
 };
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Options of the strategy `tempered`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ impl Default for TemperedOptions {
 }
 
 impl StrategyOptions for TemperedOptions {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result {
         check_not_negative([
             ("alpha", self.alpha),
             ("beta", self.beta),
@@ -65,7 +65,7 @@ impl StrategyOptions for TemperedOptions {
 }
 
 impl Strategy for TemperedOptions {
-    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment> {
         let mut state = SwapState::new(instance, *self);
         let mut weighed = 0;
         for _ in 0..self.iterations {

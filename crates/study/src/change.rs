@@ -12,13 +12,13 @@ use super::{
     config::Sweep, plan::Plan, setting::SettingProperties, settings::MAX_NAMED, spec::value_label,
     values::ParameterValues,
 };
-use migsim_base::error::Error;
+use migsim_base::error::{Error, Result};
 
 /// Checks that every parameter with several values changes at least one run of the plan.
 ///
 /// # Errors
 /// A parameter has no effect.
-pub(super) fn check_parameter_effects(sweep: &Sweep, plan: &Plan) -> Result<(), Error> {
+pub(super) fn check_parameter_effects(sweep: &Sweep, plan: &Plan) -> Result {
     for (index, parameter) in sweep.varied_parameters.iter().enumerate() {
         let values = ParameterValues::of_parameter(plan, index);
         if values.count_distinct_values() < 2 {

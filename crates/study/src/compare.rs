@@ -25,7 +25,7 @@ use super::{
     stats::{Sample, mean},
     store::Rows,
 };
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 use migsim_bsp::Scenario;
 use migsim_experiment::{
     Experiment, Progress, ReschedulingPlan, StaticPlacementMakespan, describe_prices,
@@ -460,7 +460,7 @@ pub fn compute_additional_results(
     sweep: &Sweep,
     plan: &Plan,
     wanted: AdditionalRuns,
-) -> Result<AdditionalResults, Error> {
+) -> Result<AdditionalResults> {
     let seeds = plan
         .seeds
         .par_iter()
@@ -495,7 +495,7 @@ fn compute_seed_results(
     plan: &Plan,
     wanted: AdditionalRuns,
     seed: u64,
-) -> Result<SeedResults, Error> {
+) -> Result<SeedResults> {
     let settings = 0..plan.settings.len();
     let mut experiments = settings.filter_map(|setting| plan.experiment(sweep, setting, seed).ok());
     let Some(first) = experiments.next() else {

@@ -19,7 +19,7 @@ use super::{
     stats::{Sample, format_short},
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{HostId, Time},
     words::format_count,
 };
@@ -59,7 +59,7 @@ pub struct ExampleRun {
 
 impl ExampleRun {
     /// Simulates the run of a policy.
-    fn simulate(policy: &str, experiment: &Experiment) -> Result<Self, Error> {
+    fn simulate(policy: &str, experiment: &Experiment) -> Result<Self> {
         let results = experiment.run(&Progress::default())?;
         let run = results.get(Scenario::Iii).expect("a comparison runs it");
         let outcome = &run.outcome;
@@ -110,7 +110,7 @@ impl ExampleRuns {
     ///
     /// # Errors
     /// A run that succeeded for the comparison cannot be repeated.
-    pub fn simulate(sweep: &Sweep, plan: &Plan, comparison: &Comparison) -> Result<Self, Error> {
+    pub fn simulate(sweep: &Sweep, plan: &Plan, comparison: &Comparison) -> Result<Self> {
         let seed = plan.seeds[0];
         let experiment = |one: &PolicyResults| plan.experiment(sweep, one.setting, seed);
         let policies = &comparison.policies[..comparison.policies.len().min(MAX_EXAMPLE_RUNS)];

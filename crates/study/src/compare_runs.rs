@@ -17,7 +17,7 @@ use super::{
     store::Rows,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     words::format_count,
 };
 use migsim_bsp::Scenario;
@@ -90,7 +90,7 @@ pub fn compare_run_folders(
     registry: &Registry,
     folders: &[RunOfFolder],
     indifference: Indifference,
-) -> Result<(Comparison, ExampleRuns, Vec<String>), Error> {
+) -> Result<(Comparison, ExampleRuns, Vec<String>)> {
     let own = folders
         .iter()
         .map(|folder| relevant_settings(registry, folder));
@@ -181,7 +181,7 @@ pub fn compare_run_folders(
 ///
 /// # Errors
 /// The applications or platforms differ, or a run has no scenario iii.
-fn check_comparable(folders: &[RunOfFolder], settings: &[Value]) -> Result<(), Error> {
+fn check_comparable(folders: &[RunOfFolder], settings: &[Value]) -> Result {
     for (folder, own) in folders.iter().zip(settings) {
         if folder.run.scenario(Scenario::Iii).is_none() {
             let message =

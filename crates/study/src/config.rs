@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::{keys, shared::SharedRunData, spec::ValuesSpec, whole};
 use migsim_base::{
     document::Document,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
 };
 use migsim_experiment::{KeySetting, Layers, Limits, Registry};
 use migsim_policies as policy;
@@ -225,7 +225,7 @@ impl Sweep {
     ///
     /// # Errors
     /// All problems of the file, except the problems of the experiment in it.
-    pub fn from_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
+    pub fn from_file(registry: &Registry, document: &Document) -> Result<Self> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;
         let wrong = |message: String, key: String| Problem::new(message).source(source).key(key);
@@ -270,7 +270,7 @@ impl Sweep {
     ///
     /// # Errors
     /// The settings do not fit together.
-    pub fn to_sweep_file(&self) -> Result<SweepFile, Error> {
+    pub fn to_sweep_file(&self) -> Result<SweepFile> {
         let vary = self.varied_parameters.iter();
         // Find the settings that a varied key would replace if they were in the experiment.
         let replaced = |one: &Parameter| match &*one.name {

@@ -18,7 +18,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, read_text},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     words::format_count,
 };
 use migsim_output::{
@@ -44,7 +44,7 @@ pub struct SweepReport {
 ///
 /// # Errors
 /// The plan in the folder has other runs.
-pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result<(), Error> {
+pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result {
     let (Ok(earlier), Ok(rows)) = (read_plan(folder), store::read_rows_if_any(folder)) else {
         return Ok(());
     };
@@ -65,7 +65,7 @@ pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result<(), Erro
 ///
 /// # Errors
 /// The plan cannot be written.
-pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
+pub fn write_plan(folder: &Path, plan: &Plan) -> Result {
     let plan = serde_json::to_string(plan).expect("a plan is JSON");
     write_files(folder, [(PLAN_FILE, plan + "\n")])
 }
@@ -77,7 +77,7 @@ pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
 pub fn write_files<N: AsRef<Path>>(
     folder: &Path,
     files: impl IntoIterator<Item = (N, String)>,
-) -> Result<(), Error> {
+) -> Result {
     let mut files = files.into_iter();
     files.try_for_each(|(name, text)| write_file_atomically(&folder.join(name), text.as_bytes()))
 }
@@ -86,7 +86,7 @@ pub fn write_files<N: AsRef<Path>>(
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_runs_csv(folder: &Path, plan: &Plan, shard: Shard, rows: &Rows) -> Result<(), Error> {
+pub fn write_runs_csv(folder: &Path, plan: &Plan, shard: Shard, rows: &Rows) -> Result {
     write_files(folder, [("runs.csv", runs_csv(plan, shard, rows))])
 }
 
@@ -101,7 +101,7 @@ pub fn write_results(
     shard: Shard,
     rows: &Rows,
     form: OutputForm,
-) -> Result<SweepReport, Error> {
+) -> Result<SweepReport> {
     write_runs_csv(folder, plan, shard, rows)?;
     let (finished, failure_description) = count_finished_runs(folder, plan, shard, rows);
     let place = folder.display().to_string();
@@ -137,11 +137,7 @@ fn figure_svg_files(plan: &Plan, rows: &Rows, summary: &Summary) -> Vec<(String,
 ///
 /// # Errors
 /// The folder cannot be read, or it has no such figure.
-pub fn figures_of_folder(
-    folder: &Path,
-    wanted: &str,
-    style: &FigureStyle,
-) -> Result<Vec<Figure>, Error> {
+pub fn figures_of_folder(folder: &Path, wanted: &str, style: &FigureStyle) -> Result<Vec<Figure>> {
     let plan = read_plan(folder)?;
     let rows = store::read_rows(folder)?;
     let mut figures = draw_figures(&plan, &rows, &Summary::from_rows(&plan, &rows), style);
@@ -164,7 +160,7 @@ pub fn figures_of_folder(
 ///
 /// # Errors
 /// The folder cannot be read, or it has no figure.
-pub fn available_figures(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
+pub fn available_figures(folder: &Path) -> Result<Vec<(&'static str, &'static str)>> {
     let figures = figures_of_folder(folder, "all", &FigureStyle::default())?;
     Ok(figures
         .iter()
@@ -198,7 +194,7 @@ fn count_finished_runs(
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error> {
+pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>)> {
     let plan = read_plan(folder)?;
     let rows = store::read_rows(folder)?;
     let (finished, failures) = count_finished_runs(folder, &plan, Shard::WHOLE, &rows);
@@ -218,11 +214,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
 ///
 /// # Errors
 /// A folder has no plan or a different plan, two rows of a run differ, runs are missing, or a file cannot be written.
-pub fn merge_folders(
-    folders: &[PathBuf],
-    out: &Path,
-    form: OutputForm,
-) -> Result<SweepReport, Error> {
+pub fn merge_folders(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<SweepReport> {
     let mut whole: Option<(&Path, Plan)> = None;
     let mut rows: BTreeMap<String, (RunRow, &Path)> = BTreeMap::new();
     for folder in folders {
@@ -277,7 +269,7 @@ pub fn merge_folders(
 ///
 /// # Errors
 /// The plan cannot be read, or its parts are inconsistent.
-pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
+pub fn read_plan(folder: &Path) -> Result<Plan> {
     let path = folder.join(PLAN_FILE);
     let name = path.display().to_string();
     let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";
@@ -289,7 +281,7 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
+fn check_plan(plan: &Plan, document: &Document) -> Result {
     let wrong = |key: &str, message: String| {
         let problem = document.problem_at(key, message);
         Err(problem
@@ -325,12 +317,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_same_plan(
-    first: &Plan,
-    first_folder: &Path,
-    plan: &Plan,
-    folder: &Path,
-) -> Result<(), Error> {
+fn check_same_plan(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result {
     let difference = if first.version != plan.version {
         let own = &plan.version;
         let other = &first.version;

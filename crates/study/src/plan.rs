@@ -11,7 +11,7 @@ use super::{
     setting::{Setting, load_experiment},
     store::Rows,
 };
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 use migsim_experiment::Experiment;
 
 /// The version of the format in which `plan.json` is written.
@@ -121,12 +121,7 @@ impl Plan {
     ///
     /// # Errors
     /// The settings cannot be run.
-    pub fn experiment(
-        &self,
-        sweep: &Sweep,
-        setting: usize,
-        seed: u64,
-    ) -> Result<Experiment, Error> {
+    pub fn experiment(&self, sweep: &Sweep, setting: usize, seed: u64) -> Result<Experiment> {
         load_experiment(sweep, &self.settings[setting], seed)
     }
 

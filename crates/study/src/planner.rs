@@ -20,7 +20,7 @@ use super::{
     summary::{format_setting, missing_baselines},
 };
 use migsim_base::{
-    error::{Error, Problem, UnknownName, did_you_mean},
+    error::{Error, Problem, Result, UnknownName, did_you_mean},
     words::most_similar_name,
 };
 
@@ -29,7 +29,7 @@ impl Plan {
     ///
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter has no effect, or no setting can be run.
-    pub fn new(sweep: &Sweep) -> Result<Self, Error> {
+    pub fn new(sweep: &Sweep) -> Result<Self> {
         check_parameters(sweep)?;
         check_run_count(sweep)?;
         let seeds = seeds_of_sweep(sweep)?;
@@ -46,7 +46,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn with_baselines(mut self, sweep: &Sweep) -> Result<Self, Error> {
+    pub fn with_baselines(mut self, sweep: &Sweep) -> Result<Self> {
         let baselines = missing_baselines(&self);
         let known = self.settings.len();
         if baselines.is_empty() {
@@ -80,7 +80,7 @@ impl Plan {
         sweep: &Sweep,
         settings: Vec<Setting>,
         mut seeds: Vec<u64>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut known = load_settings(sweep, &settings, &seeds)?;
         check_no_stop_is_requested()?;
         let remarks = known.iter_mut().filter_map(|one| one.remark.take());
@@ -145,7 +145,7 @@ fn load_settings(
     sweep: &Sweep,
     settings: &[Setting],
     seeds: &[u64],
-) -> Result<Vec<SettingProperties>, Error> {
+) -> Result<Vec<SettingProperties>> {
     let loaded: Vec<_> = settings
         .par_iter()
         .map(|values| SettingProperties::load(sweep, values, seeds))
@@ -206,7 +206,7 @@ fn add_nearest_key_hint(error: Error, sweep: &Sweep, seed: u64) -> Error {
 ///
 /// # Errors
 /// The seeds are not different whole numbers, or there are too many.
-pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
+pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>> {
     let hint = "write each seed once, as a whole number, for example `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {

@@ -20,7 +20,7 @@ use super::{
     shared::{PolicyIndependentData, SharedRunData, check_no_stop_is_requested},
     store::{Rows, Store},
 };
-use migsim_base::error::{Error, catch_panic};
+use migsim_base::error::{Error, Result, catch_panic};
 use migsim_bsp::{Memo, RunOutcome, Scenario};
 use migsim_experiment::{Experiment, Progress, get_or_compute};
 
@@ -70,12 +70,7 @@ pub fn missing_runs(plan: &Plan, shard: Shard, rows: &Rows) -> Vec<usize> {
 ///
 /// # Errors
 /// A row cannot be written. A run that fails is no error: its row contains the reason.
-pub fn simulate_runs(
-    sweep: &Sweep,
-    plan: &Plan,
-    runs: &[usize],
-    store: &Mutex<Store>,
-) -> Result<(), Error> {
+pub fn simulate_runs(sweep: &Sweep, plan: &Plan, runs: &[usize], store: &Mutex<Store>) -> Result {
     runs.par_iter().with_max_len(1).try_for_each(|&run| {
         let row = simulate_run(sweep, plan, run);
         check_no_stop_is_requested()?;
@@ -116,7 +111,7 @@ fn failed_row(error: &Error, is_input: bool) -> RunRow {
 ///
 /// # Errors
 /// A scenario cannot be simulated.
-fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result<RunRow, Error> {
+fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result<RunRow> {
     let progress = Progress::default();
     let key = scenario_i_key(experiment);
     let alike = get_or_compute(&common.policy_independent_data, key, || {
@@ -125,7 +120,7 @@ fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result
             superstep_memo: Memo::new(common.memo_budget.clone()),
         }))
     })?;
-    let outcome = |scenario: Scenario| -> Result<RunOutcome, Error> {
+    let outcome = |scenario: Scenario| -> Result<RunOutcome> {
         let known = Some(&alike.superstep_memo);
         let run = experiment.run_scenario(scenario, &progress, &mut (), known)?;
         Ok(run.outcome)

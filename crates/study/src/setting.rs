@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{config::Sweep, keys, spec::value_label, whole::object_from_text_form};
-use migsim_base::{document::sha256, error::Error};
+use migsim_base::{document::sha256, error::Result};
 use migsim_experiment::{
     BasisRemark, Experiment, INFORMATIVE_KEYS, KeySetting, Layers, value_at_path,
 };
@@ -30,7 +30,7 @@ pub(super) fn policy_of_setting(sweep: &Sweep, values: &[Option<Value>]) -> Stri
 ///
 /// # Errors
 /// The experiment cannot be loaded without the varied parameters.
-pub(super) fn default_setting(sweep: &Sweep, seed: u64) -> Result<Setting, Error> {
+pub(super) fn default_setting(sweep: &Sweep, seed: u64) -> Result<Setting> {
     let experiment = load_experiment(&sweep.without_variation(), &[], seed)?;
     let value = |name: &String| {
         let key = keys::parameter_key_for_policy(&sweep.registry, name, experiment.policy_name())?;
@@ -89,7 +89,7 @@ pub(super) fn load_experiment(
     sweep: &Sweep,
     values: &[Option<Value>],
     seed: u64,
-) -> Result<Experiment, Error> {
+) -> Result<Experiment> {
     let layers = layered_settings_of_run(sweep, values, sweep.seeds.is_some().then_some(seed));
     let shared = &sweep.shared.shared_inputs;
     Experiment::load_shared(&sweep.registry, &layers, sweep.limits, shared)
@@ -111,11 +111,7 @@ pub(super) struct SettingProperties {
 impl SettingProperties {
     /// Loads the experiment of a setting with the first of `seeds`, and determines the properties of the setting without a
     /// simulation.
-    pub(super) fn load(
-        sweep: &Sweep,
-        values: &[Option<Value>],
-        seeds: &[u64],
-    ) -> Result<Self, Error> {
+    pub(super) fn load(sweep: &Sweep, values: &[Option<Value>], seeds: &[u64]) -> Result<Self> {
         let experiment = load_experiment(sweep, values, seeds[0])?;
         Ok(Self {
             run_ids: run_ids(&identity(&experiment), seeds),
@@ -131,7 +127,7 @@ impl SettingProperties {
         sweep: &Sweep,
         values: &[Option<Value>],
         seeds: &[u64],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let given = layered_settings_of_run(sweep, values, None).merged_settings()?;
         let identity = json!({ "given": given, "version": env!("CARGO_PKG_VERSION") });
         Ok(Self {

@@ -13,7 +13,7 @@ use super::{
     whole::object_from_text_form,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     memory,
 };
 use migsim_experiment::{KeySetting, value_at_path};
@@ -29,7 +29,7 @@ const LEAVE_ONE_OUT: &str = "leave one of the two out";
 
 /// Checks the keys and values of the parameters of a sweep: no key varies twice, and no flag fixes a varied key or one of several
 /// seeds. Each range must have a step unless values are drawn at random.
-pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
+pub(super) fn check_parameters(sweep: &Sweep) -> Result {
     let mut problems = Vec::new();
     let mut refuse = |message: String, source: &str, hint: &str| {
         problems.push(Problem::new(message).source(source).hint(hint));
@@ -116,7 +116,7 @@ fn check_parts_of_varied_objects(sweep: &Sweep) -> Vec<Problem> {
 }
 
 /// Returns an error if a plan has too many runs, before memory is allocated for the runs.
-pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
+pub(super) fn check_run_count(sweep: &Sweep) -> Result {
     let counts = parameter_value_counts(sweep);
     let settings = match sweep.combine {
         Combine::Grid => counts
@@ -172,7 +172,7 @@ pub(super) fn check_run_count(sweep: &Sweep) -> Result<(), Error> {
 }
 
 /// Checks that each parameter of a sweep with `zip` has one value or as many as the parameter with the most values, `longest`.
-fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
+fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result {
     let is_short = |one: &&Parameter| ![1, longest].contains(&one.values_spec.value_count());
     if let Some(short) = sweep.varied_parameters.iter().find(is_short) {
         return Err(Error::input(
@@ -200,7 +200,7 @@ pub(super) fn parameter_value_counts(sweep: &Sweep) -> Vec<u64> {
 
 /// Lists the values of the parameters in all settings of a plan. If several settings differ only in parameters that do not apply,
 /// only the first one is kept.
-pub(super) fn list_settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Vec<Setting>, Error> {
+pub(super) fn list_settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Vec<Setting>> {
     let drawn = draw::select_settings(
         sweep.combine,
         &parameter_value_counts(sweep),
@@ -267,7 +267,7 @@ pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Setting {
 }
 
 /// Checks that each parameter applies to at least one setting of the plan.
-pub(super) fn check_parameters_apply(sweep: &Sweep, settings: &[Setting]) -> Result<(), Error> {
+pub(super) fn check_parameters_apply(sweep: &Sweep, settings: &[Setting]) -> Result {
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
             let policies: Vec<String> = settings

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::{Error, Problem, Result};
 use migsim_bsp::{Memo, MemoBudget};
 use migsim_experiment::{Progress, SharedInputs};
 
@@ -34,7 +34,7 @@ pub(super) struct PolicyIndependentData {
 ///
 /// # Errors
 /// They shall stop.
-pub(super) fn check_no_stop_is_requested() -> Result<(), Error> {
+pub(super) fn check_no_stop_is_requested() -> Result {
     if Progress::are_all_stopped() {
         return Err(Error::SimulationFailure(Problem::new("interrupted")));
     }

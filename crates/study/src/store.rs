@@ -23,7 +23,7 @@ use serde_json::json;
 use super::row::RunRow;
 use migsim_base::{
     document::sha256,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
 };
 use migsim_output::{Draft, cannot_write_error, lock_folder, path_refusing_outside_links};
 
@@ -85,7 +85,7 @@ fn report_page_path(folder: &Path) -> Option<PathBuf> {
 
 /// Opens the file of the rows at `path` for reading and appending, and creates it if it does not exist. A path that is no regular
 /// file is refused.
-fn open_rows_file(path: &Path) -> Result<File, Error> {
+fn open_rows_file(path: &Path) -> Result<File> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Error::input(
@@ -108,7 +108,7 @@ impl Store {
     ///
     /// # Errors
     /// The folder cannot be read or written, or another process has opened its store.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(ROWS_FILE);
         let name = path.display().to_string();
         let failed = |error: std::io::Error| cannot_write_error(&name, &error);
@@ -144,7 +144,7 @@ impl Store {
     ///
     /// # Errors
     /// The row cannot be written.
-    pub fn add(&mut self, id: &str, row: RunRow) -> Result<(), Error> {
+    pub fn add(&mut self, id: &str, row: RunRow) -> Result {
         self.finished_runs += 1;
         if self.rows.get(id) == Some(&row) {
             return Ok(());
@@ -170,7 +170,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk cannot store the rows.
-    pub fn sync(&self) -> Result<(), Error> {
+    pub fn sync(&self) -> Result {
         let Some((path, file)) = &self.rows_file else {
             return Ok(());
         };
@@ -226,7 +226,7 @@ fn parse_stored_line(line: &[u8]) -> Option<StoreLine> {
 ///
 /// # Errors
 /// The file of rows does not exist or cannot be read.
-pub fn read_rows(folder: &Path) -> Result<Rows, Error> {
+pub fn read_rows(folder: &Path) -> Result<Rows> {
     let path = folder.join(ROWS_FILE);
     let cannot = |error: &dyn std::fmt::Display| {
         Problem::new(format!("cannot read the results of the runs: {error}"))
@@ -246,7 +246,7 @@ pub fn read_rows(folder: &Path) -> Result<Rows, Error> {
 ///
 /// # Errors
 /// The file of rows exists but cannot be read.
-pub fn read_rows_if_any(folder: &Path) -> Result<Rows, Error> {
+pub fn read_rows_if_any(folder: &Path) -> Result<Rows> {
     if folder.join(ROWS_FILE).exists() {
         read_rows(folder)
     } else {

@@ -45,7 +45,7 @@ use super::{
     },
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::{Stream, StreamPurpose},
     words::format_count,
 };
@@ -76,7 +76,7 @@ pub fn tunable_parameters(
     registry: &Registry,
     policy: &str,
     is_fixed: impl Fn(&str) -> bool,
-) -> Result<Vec<Parameter>, Error> {
+) -> Result<Vec<Parameter>> {
     let Ok(entry) = registry.policies().find(policy) else {
         return Ok(Vec::new()); // an unknown policy is reported later
     };
@@ -134,7 +134,7 @@ impl Tuning<'_> {
     ///
     /// # Errors
     /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
-    pub fn run(&self) -> Result<TuningResult, Error> {
+    pub fn run(&self) -> Result<TuningResult> {
         self.check_varied_parameters()?;
         let mut seeds = seeds_of_sweep(self.sweep)?;
         let fresh = self.fresh_seeds(&seeds)?;
@@ -211,7 +211,7 @@ impl Tuning<'_> {
         setting_values_by_parameter(&self.sweep.parameter_names(), setting)
     }
 
-    fn check_varied_parameters(&self) -> Result<(), Error> {
+    fn check_varied_parameters(&self) -> Result {
         let sweep = self.sweep;
         if sweep.varied_parameters.is_empty() {
             let policy = policy_of_setting(sweep, &[]);
@@ -243,7 +243,7 @@ impl Tuning<'_> {
     ///
     /// # Errors
     /// A new seed is in `known`, the seeds of the search, or the seeds are wrong.
-    fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
+    fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>> {
         let Some(spec) = self.fresh_seeds else {
             // After the largest 64-bit number, seeds continue at 0.
             let last = known.iter().max().copied().unwrap_or(0);
@@ -266,7 +266,7 @@ impl Tuning<'_> {
         }
     }
 
-    fn seeds_change_results(&self, defaults: &Setting, seed: u64) -> Result<bool, Error> {
+    fn seeds_change_results(&self, defaults: &Setting, seed: u64) -> Result<bool> {
         let mut some = self.draw_settings(SAMPLED_SETTINGS);
         check_parameters_apply(self.sweep, &some)?;
         some.push(defaults.clone());
@@ -287,7 +287,7 @@ impl Tuning<'_> {
             .collect()
     }
 
-    fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
+    fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan> {
         let plan = Plan::from_settings(self.sweep, settings, seeds)?;
         let runs = missing_runs(&plan, Shard::WHOLE, &lock(self.store).rows);
         simulate_runs(self.sweep, &plan, &runs, self.store)?;
@@ -374,7 +374,7 @@ impl Search<'_> {
         method: &str,
         settings: Vec<Setting>,
         seeds: usize,
-    ) -> Result<Vec<ScoredSetting>, Error> {
+    ) -> Result<Vec<ScoredSetting>> {
         let plan = self
             .tuning
             .run_plan(settings, self.seeds[..seeds].to_vec())?;
@@ -412,7 +412,7 @@ impl Search<'_> {
     }
 
     /// Runs successive halving and then compass searches within the budget, and returns the best setting.
-    fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
+    fn search(&mut self, defaults: &Setting) -> Result<Setting> {
         let mut found = self.run_successive_halving(defaults)?;
         for centre in found.clone() {
             if self.affordable_settings() == 0 {
@@ -438,7 +438,7 @@ impl Search<'_> {
 
     /// Runs successive halving, and returns the settings of the last round from the best to the worst. The defaults take part in
     /// every round.
-    fn run_successive_halving(&mut self, defaults: &Setting) -> Result<Vec<ScoredSetting>, Error> {
+    fn run_successive_halving(&mut self, defaults: &Setting) -> Result<Vec<ScoredSetting>> {
         let seeds = self.seeds.len();
         let budget = self.tuning.run_budget;
         let first = first_round_setting_count(budget.div_ceil(2).saturating_sub(seeds), seeds);
@@ -469,7 +469,7 @@ impl Search<'_> {
         }
     }
 
-    fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting, Error> {
+    fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting> {
         let longest = parameter_value_counts(self.tuning.sweep)
             .into_iter()
             .max()

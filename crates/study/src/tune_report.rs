@@ -18,7 +18,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, read_text},
-    error::{Error, escape_control_characters},
+    error::{Error, Result, escape_control_characters},
     words::format_count,
 };
 use migsim_output::{
@@ -379,7 +379,7 @@ fn describe_doubt_about_gain(
 ///
 /// # Errors
 /// The folder cannot be read, or its files contradict each other.
-pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
+pub fn page_from_folder(folder: &Path) -> Result<String> {
     let path = folder.join(REPORT_FILE);
     let name = path.display().to_string();
     let text = read_refusing_outside_links(&path, read_text)

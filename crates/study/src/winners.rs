@@ -20,7 +20,7 @@ use super::{
     values::ParameterValues,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     words::format_count,
 };
 use migsim_experiment::Registry;
@@ -36,7 +36,7 @@ use migsim_output::{
 ///
 /// # Errors
 /// The text does not describe two different parameters.
-pub fn parse_map_parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
+pub fn parse_map_parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2]> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
         let hint = "name two parameters with their values, for example `--map workload.spread=0,0.5,1,costs.move.fixed=0s,0.1s,1s`";

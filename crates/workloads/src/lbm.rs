@@ -21,7 +21,7 @@ use super::{
     ranges::{count_problem, refuse_any},
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Bytes, Instructions, ProcessId},
 };
 
@@ -108,7 +108,7 @@ impl Lbm {
     ///
     /// # Errors
     /// The number of processes or supersteps is out of range; both are reported together.
-    pub fn new(config: &LbmConfig) -> Result<Self, Error> {
+    pub fn new(config: &LbmConfig) -> Result<Self> {
         refuse_any([
             count_problem("procs", config.procs, MAX_PROCESSES),
             count_problem("supersteps", config.supersteps, MAX_SUPERSTEPS),
@@ -154,6 +154,7 @@ impl Workload for Lbm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use migsim_base::error::Error;
 
     fn messages(procs: u64, arrangement: SliceArrangement) -> Vec<(u32, u32, f64)> {
         let config = LbmConfig {

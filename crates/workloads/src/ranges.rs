@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::RangeInclusive};
 
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{CYCLES, CYCLES_HINT},
     words::percent_hint,
 };
@@ -37,7 +37,7 @@ fn out_of_range_problem(key: &str, value: impl Display, hint: impl Into<String>)
         .hint(hint)
 }
 
-pub(super) fn refuse_any<const N: usize>(problems: [Option<Problem>; N]) -> Result<(), Error> {
+pub(super) fn refuse_any<const N: usize>(problems: [Option<Problem>; N]) -> Result {
     let problems: Vec<Problem> = problems.into_iter().flatten().collect();
     Error::unless_empty(problems)
 }

@@ -22,7 +22,7 @@ use super::{
 };
 use migsim_base::{
     document::{from_value, read_bytes, sha256},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     plugin::{self, FlagValues, OptionFlag, PluginFactory},
     setting::KeySetting,
     units::Bytes,
@@ -96,7 +96,7 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// Options are out of range or inconsistent; each problem has its key, as `workload.<key>`.
-    fn application(self) -> Result<BuiltWorkload, Error>;
+    fn application(self) -> Result<BuiltWorkload>;
 }
 
 /// An entry of the table of applications: name, summary, source, and how the application is created ([`WorkloadKind`]).
@@ -124,8 +124,8 @@ pub struct WorkloadKind {
 enum Constructor {
     /// By functions, because the options are described by a Rust type.
     Typed {
-        build: fn(&Value) -> Result<BuiltWorkload, Error>,
-        resolve: fn(&Value) -> Result<Value, Error>,
+        build: fn(&Value) -> Result<BuiltWorkload>,
+        resolve: fn(&Value) -> Result<Value>,
     },
     /// By an object, because the options are not described by a Rust type.
     Maker(&'static dyn PluginFactory<BuiltWorkload>),
@@ -188,7 +188,7 @@ impl plugin::PluginKind for WorkloadKind {
     const SECTION: Option<&'static str> = None;
 
     /// Creates the application from the object `workload` of an experiment, whose key `app` is ignored.
-    fn build(&self, workload: &Value) -> Result<BuiltWorkload, Error> {
+    fn build(&self, workload: &Value) -> Result<BuiltWorkload> {
         match self.constructor {
             Constructor::Typed { build, .. } => build(workload),
             Constructor::Maker(maker) => plugin::create_plugin(maker, &without_app_key(workload))
@@ -197,7 +197,7 @@ impl plugin::PluginKind for WorkloadKind {
     }
 
     /// Returns the options of the application with all defaults filled in, without the key `app`.
-    fn resolve(&self, workload: &Value) -> Result<Value, Error> {
+    fn resolve(&self, workload: &Value) -> Result<Value> {
         match self.constructor {
             Constructor::Typed { resolve, .. } => resolve(workload),
             Constructor::Maker(maker) => plugin::resolve_options(maker, &without_app_key(workload))
@@ -329,7 +329,7 @@ impl WorkloadOptions for LbmConfig {
     const PROCESS_KEYS: &'static [&'static str] = &["procs"];
     const SUPERSTEP_KEYS: &'static [&'static str] = &["supersteps"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         Ok(BuiltWorkload::new(Lbm::new(&self)?))
     }
 }
@@ -349,7 +349,7 @@ impl WorkloadOptions for LuConfig {
     const SUPERSTEP_KEYS: &'static [&'static str] = &["n"];
     const TITLE_KEYS: &'static [&'static str] = &["n"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         Ok(BuiltWorkload::new(Lu::new(&self)?))
     }
 }
@@ -360,7 +360,7 @@ impl WorkloadOptions for SwConfig {
     const SUPERSTEP_KEYS: &'static [&'static str] = &["n"];
     const TITLE_KEYS: &'static [&'static str] = &["n"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         Ok(BuiltWorkload::new(Sw::new(&self)?))
     }
 }
@@ -371,7 +371,7 @@ impl WorkloadOptions for SyntheticConfig {
     const PROCESS_KEYS: &'static [&'static str] = &["procs"];
     const SUPERSTEP_KEYS: &'static [&'static str] = &["supersteps"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         let (application, sha256) = Synthetic::new_with_file_hash(&self)?;
         Ok(BuiltWorkload {
             input_files_with_hashes: self.messages.into_iter().zip(sha256).collect(),
@@ -393,7 +393,7 @@ impl WorkloadOptions for TraceConfig {
     const FILES: &'static [&'static str] = &["trace"];
     const TITLE_KEYS: &'static [&'static str] = &["trace"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         let bytes = built_in::read_trace_bytes(&self.trace)
             .map_err(|problem| problem.key("workload.trace"))?;
         let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
@@ -437,7 +437,7 @@ impl WorkloadOptions for TableConfig {
     const FILES: &'static [&'static str] = &["work", "messages"];
     const TITLE_KEYS: &'static [&'static str] = &["work"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         let read = |key: &str, file: &String| {
             read_bytes(file.as_ref()).map_err(|problem| problem.key(format!("workload.{key}")))
         };
@@ -470,7 +470,7 @@ impl WorkloadOptions for VtConfig {
     const FILES: &'static [&'static str] = &["data"];
     const TITLE_KEYS: &'static [&'static str] = &["data"];
 
-    fn application(self) -> Result<BuiltWorkload, Error> {
+    fn application(self) -> Result<BuiltWorkload> {
         let files = read_rank_files(&self.data).map_err(|error| {
             error.map_problems_without_location(|problem| problem.key("workload.data"))
         })?;
@@ -490,7 +490,7 @@ impl WorkloadOptions for VtConfig {
 ///
 /// # Errors
 /// Keys are unknown or missing, or values cannot be read; all problems are reported together.
-pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
+pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T> {
     from_value(&without_app_key(workload), "workload").map_err(|error| {
         let schema = schemars::schema_for!(T);
         error.map_problems(|problem| {

@@ -23,7 +23,7 @@ use super::{
     ranges::{count_problem, cycles_problem, refuse_any},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::{Bytes, Instructions, ProcessId},
 };
 
@@ -104,7 +104,7 @@ impl Sw {
     ///
     /// # Errors
     /// A value is out of range; the error names all values that are out of range.
-    pub fn new(config: &SwConfig) -> Result<Self, Error> {
+    pub fn new(config: &SwConfig) -> Result<Self> {
         let wrong = config.procs.filter(|procs| *procs != config.n).map(|procs| {
             let message = format!(
                 "the number of processes, `procs`, is {procs}, but the matrix has the order {}",
@@ -174,6 +174,7 @@ impl Workload for Sw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use migsim_base::error::Error;
 
     fn problems(config: &SwConfig) -> Vec<Problem> {
         match Sw::new(config) {

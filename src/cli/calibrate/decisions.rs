@@ -9,7 +9,7 @@ use crate::{
     Registry,
     bsp::{DecisionCost, DecisionSize, Scenario, Stepper},
     cli::{args::CalibrateArguments, print::print_text},
-    error::Error,
+    error::Result,
     experiment::{Experiment, Layers, Limits, read_library_json},
     output::{Cell, Sheet, Table, number_column, text_column, write_file_named_by_user},
     random::{Stream, StreamPurpose},
@@ -52,7 +52,7 @@ pub(super) fn calibrate_decisions(
     registry: &Registry,
     arguments: &CalibrateArguments,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let mut library = arguments
         .library
         .as_deref()
@@ -100,7 +100,7 @@ fn measure_decisions(
     registry: &Registry,
     policy: &str,
     (processes, hosts): (usize, usize),
-) -> Result<Measured, Error> {
+) -> Result<Measured> {
     let link = json!({ "bandwidth": "1 Gbps", "latency": "20 us" });
     let cluster = |name: &str| json!({ "name": name, "hosts": hosts, "speed": "1 GHz", "link": link, "router": name });
     let between =

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Registry,
     document::read_text,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::{
         Calibration, MeasuredMessages, calibrate, default_library_path, library_file_text,
         read_pings,
@@ -35,7 +35,7 @@ pub(super) fn run_calibrate(
     arguments: &CalibrateArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     refuse_table_as_output(arguments)?;
     if !arguments.decisions.is_empty() {
         return decisions::calibrate_decisions(registry, arguments, out);
@@ -116,7 +116,7 @@ fn copy_inside_overhead_to_inter_host(library: &mut Value) {
 }
 
 /// Writes the library that recorded traces use by default into the user's configuration folder, and returns the path of its file.
-fn write_default_library(text: &str) -> Result<PathBuf, Error> {
+fn write_default_library(text: &str) -> Result<PathBuf> {
     let Some(file) = default_library_path() else {
         let problem = Problem::new(
             "the folder in which the library is stored is unknown, since neither XDG_CONFIG_HOME nor HOME is set",
@@ -173,7 +173,7 @@ struct MessageMeasurements {
 impl MessageMeasurements {
     /// Reads the table of measured messages from the file that the user named, or measures messages with the command that the
     /// user named.
-    fn read_or_measure_messages(arguments: &CalibrateArguments) -> Result<Self, Error> {
+    fn read_or_measure_messages(arguments: &CalibrateArguments) -> Result<Self> {
         let hosts = arguments.between.as_deref().map(|hosts| {
             hosts
                 .split_once(',')
@@ -238,7 +238,7 @@ fn measure(
     platform: Option<Platform>,
     hosts: Option<(String, String)>,
     base: Option<String>,
-) -> Result<MessageMeasurements, Error> {
+) -> Result<MessageMeasurements> {
     let (rows, recording) = super::record::measure::measure_messages(program)?;
     let is_one_host = rows.iter().all(|row| row.sender_host == row.receiver_host);
     // Hosts that are one computer in truth, such as network namespaces, have one name.
@@ -304,7 +304,7 @@ fn measure(
 }
 
 /// Returns an error if the library would overwrite the table of measured messages.
-fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
+fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     let out = arguments.out.as_deref().and_then(place);
     let table = arguments.table.as_deref().and_then(place);

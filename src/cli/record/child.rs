@@ -16,7 +16,7 @@ use signal_hook::consts::SIGTERM;
 use crate::{
     cli::{args::ComputationClock, interrupt::EndSignalRecorder},
     document::{path_of_text, read_text},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     workload::record::{other_library_name, recorder_failure_reason},
 };
 
@@ -44,10 +44,7 @@ pub(super) struct ProgramToRun<'a> {
 ///
 /// # Errors
 /// The program cannot be started or fails, a signal has arrived, or nothing was recorded.
-pub(super) fn run_program(
-    job: &ProgramToRun<'_>,
-    signals: &EndSignalRecorder,
-) -> Result<(), Error> {
+pub(super) fn run_program(job: &ProgramToRun<'_>, signals: &EndSignalRecorder) -> Result {
     if signals.are_signals_caught() {
         become_subreaper();
     }
@@ -79,7 +76,7 @@ pub(super) fn interrupted_error() -> Error {
 }
 
 /// Starts the program without waiting for its end; loads the recorder into it if there is one.
-fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
+fn start_program(job: &ProgramToRun<'_>) -> Result<Child> {
     let [program, rest @ ..] = job.program_words else {
         return Err(Problem::new("the program to record is not named")
             .hint("write the program after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`")
@@ -109,7 +106,7 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
 
 /// Checks that the recorder has written at least one record, because every MPI program leaves records; does nothing if the
 /// program ran without the recorder.
-fn check_records_written(job: &ProgramToRun<'_>) -> Result<(), Error> {
+fn check_records_written(job: &ProgramToRun<'_>) -> Result {
     if job.recorder_library.is_none() || paths_of_records(job.records_folder).next().is_some() {
         return Ok(());
     }

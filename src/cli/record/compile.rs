@@ -11,7 +11,7 @@ use std::{
 use super::private;
 use crate::{
     document::sha256,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     workload::record::RECORDER,
 };
 
@@ -24,10 +24,7 @@ const COMPILERS: [&str; 4] = [DEFAULT_COMPILER, "mpicc.openmpi", "mpicc.mpich", 
 ///
 /// # Errors
 /// No compiler belongs to the library of the program, or the recorder cannot be compiled.
-pub(super) fn recorder_for_program(
-    compiler: Option<&str>,
-    program: &[String],
-) -> Result<PathBuf, Error> {
+pub(super) fn recorder_for_program(compiler: Option<&str>, program: &[String]) -> Result<PathBuf> {
     let loaded = program
         .iter()
         .find_map(|word| mpi_library_of(&path_of_command(word)?));
@@ -79,14 +76,14 @@ fn mpi_library_of(file: &Path) -> Option<String> {
 
 /// Returns the path of the recorder's library. The library is compiled if it does not exist yet for this source and this
 /// compiler.
-pub(super) fn compile_recorder_if_needed(compiler: &str) -> Result<PathBuf, Error> {
+pub(super) fn compile_recorder_if_needed(compiler: &str) -> Result<PathBuf> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
     compile_if_needed(compiler, "recorder", "so", RECORDER, &flags)
 }
 
 /// Returns the path of an MPI program with the source text `source`. The program is compiled if it does not exist yet for this
 /// source and this `mpicc`.
-pub(super) fn compile_program_if_needed(name: &str, source: &str) -> Result<PathBuf, Error> {
+pub(super) fn compile_program_if_needed(name: &str, source: &str) -> Result<PathBuf> {
     compile_if_needed(DEFAULT_COMPILER, name, "bin", source, &["-O2"])
 }
 
@@ -98,7 +95,7 @@ fn compile_if_needed(
     suffix: &str,
     source: &str,
     flags: &[&str],
-) -> Result<PathBuf, Error> {
+) -> Result<PathBuf> {
     let version = Command::new(compiler).arg("-v").output().map_err(|error| {
         let problem = Problem::new(format!("cannot start `{compiler}`: {error}"));
         let hint = "install an MPI library with its compiler (Debian: `apt-get install openmpi-bin libopenmpi-dev`), or load its module";
@@ -120,7 +117,7 @@ fn compile_if_needed(
     Ok(made)
 }
 
-fn compiled_files_folder() -> Result<PathBuf, Error> {
+fn compiled_files_folder() -> Result<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let folder = given("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -151,7 +148,7 @@ fn compile_source(
     made: &Path,
     text: &str,
     flags: &[&str],
-) -> Result<(), Error> {
+) -> Result {
     let unwritable = |error: std::io::Error| {
         let problem = Problem::new(format!("cannot store the recorder in this folder: {error}"));
         let hint =

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::private;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, Result};
 
 const RECORDING_PREFIX: &str = "migsim-record-";
 /// Prefix of the name of the folder for the records after the recording, if the records are kept.
@@ -40,7 +40,7 @@ impl RecordsFolder {
     ///
     /// # Errors
     /// The folder cannot be created.
-    pub(super) fn create(temporary: &Path) -> Result<Self, Error> {
+    pub(super) fn create(temporary: &Path) -> Result<Self> {
         let mut reason = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..MAX_ATTEMPTS {
             match Self::try_create(temporary) {

@@ -15,7 +15,7 @@ use crate::{
         interrupt::{self, EndSignalRecorder},
     },
     document::read_text,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     workload::{
         record::{WorkConversion, convert_to_trace},
         trace::RecordingFacts,
@@ -47,7 +47,7 @@ pub(crate) struct MeasuredMessage {
 /// The program is run twice: to measure, and under the recorder, which describes the MPI library.
 pub(crate) fn measure_messages(
     program: &[String],
-) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
+) -> Result<(Vec<MeasuredMessage>, RecordingFacts)> {
     let recorder = compile::recorder_for_program(None, program)?;
     let pingpong = compile::compile_program_if_needed("pingpong", PINGPONG_SOURCE)?;
     folder::remove_stale_folders(&std::env::temp_dir());
@@ -69,7 +69,7 @@ fn run_without_and_with_recorder(
     pingpong: &Path,
     records: &RecordsFolder,
     signals: &EndSignalRecorder,
-) -> Result<(Vec<MeasuredMessage>, RecordingFacts), Error> {
+) -> Result<(Vec<MeasuredMessage>, RecordingFacts)> {
     let table = records.path().join("pingpong.csv");
     let own = [pingpong, &table].map(|path| path.display().to_string());
     let program = [program, &own].concat();
@@ -87,7 +87,7 @@ fn run_without_and_with_recorder(
 }
 
 /// Parses the table of measured messages that the ping-pong program has written.
-fn parse_measured_messages(text: &str) -> Result<Vec<MeasuredMessage>, Error> {
+fn parse_measured_messages(text: &str) -> Result<Vec<MeasuredMessage>> {
     let rows: Result<Vec<MeasuredMessage>, ParseFloatError> = text
         .lines()
         .skip(1)

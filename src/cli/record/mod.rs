@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     document::read_text,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     workload::record::{ConvertedTrace, WorkConversion, convert_to_trace},
 };
 use child::{POLL_INTERVAL, ProgramToRun, interrupted_error};
@@ -43,7 +43,7 @@ pub(super) fn run_record(
     arguments: &RecordArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let trace = TraceOutput::open(&arguments.out)?;
     if !arguments.from.is_empty() {
         let runs = arguments.from.iter().map(|folder| read_records(folder));
@@ -78,7 +78,7 @@ fn record_repetitions(
     library: &Path,
     signals: &EndSignalRecorder,
     runs: &mut Vec<RecordsFolder>,
-) -> Result<(), Error> {
+) -> Result {
     for _ in 0..arguments.repeat {
         let records = RecordsFolder::create(&std::env::temp_dir())?;
         let job = ProgramToRun {
@@ -98,12 +98,11 @@ fn convert_records(
     runs: &[RecordsFolder],
     measure: WorkConversion<'static>,
     signals: &EndSignalRecorder,
-) -> Result<ConvertedTrace, Error> {
+) -> Result<ConvertedTrace> {
     let (send, receive) = mpsc::channel();
     let folders: Vec<PathBuf> = runs.iter().map(|run| run.path().to_owned()).collect();
     let work = thread::spawn(move || {
-        let runs: Result<Vec<_>, Error> =
-            folders.iter().map(|folder| read_records(folder)).collect();
+        let runs: Result<Vec<_>> = folders.iter().map(|folder| read_records(folder)).collect();
         let made = runs.and_then(|runs| convert_to_trace(&runs, measure));
         // After a signal the receiver is gone.
         let _ = send.send(made);
@@ -125,7 +124,7 @@ fn convert_records(
 ///
 /// # Errors
 /// The folder cannot be read, or it contains no records.
-fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
+fn read_records(folder: &Path) -> Result<Vec<(String, String)>> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
         Error::from(
@@ -174,7 +173,7 @@ fn print_recording_report(
     made: &ConvertedTrace,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let cores = thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
     print_text(out, &summary::describe_recording(arguments, made))?;
     print::print_notes(&summary::recording_advice(arguments, made, cores), errors);

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::geteuid;
 
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, Result};
 
 /// Permission bits of a file or folder that allow its group or all other users to write.
 const WRITABLE_BY_GROUP_OR_OTHERS: u32 = 0o022;
@@ -35,7 +35,7 @@ pub(super) fn create_new_private_folder(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The folder cannot be created, or it is not safe.
-pub(super) fn create_or_check_private_folder(folder: &Path) -> Result<(), Error> {
+pub(super) fn create_or_check_private_folder(folder: &Path) -> Result {
     let failed = |error: io::Error| {
         unsafe_folder_error(
             folder,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     output::{Draft, output_file, write_file_named_by_user},
 };
 
@@ -25,7 +25,7 @@ impl TraceOutput {
     ///
     /// # Errors
     /// The path is a folder, cannot be written, or is locked by another recording.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
                 let problem = Problem::new("cannot write the trace, since this path is a folder");
@@ -41,7 +41,7 @@ impl TraceOutput {
 
     /// Writes the trace into a temporary file, and gives this file its final name when it is complete; a pipe or a device is
     /// written directly.
-    pub(super) fn write_trace(self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_trace(self, bytes: &[u8]) -> Result {
         match self {
             Self::PipeOrDevice(path) => write_file_named_by_user(&path, bytes),
             Self::File(draft, mut file) => {

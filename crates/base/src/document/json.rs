@@ -11,7 +11,7 @@ use super::{
     scanner::JsonScanner,
     syntax::syntax_problem,
 };
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, Result};
 
 /// A parsed JSON file together with its text, in which the line and column of the value at any dotted path can be found.
 ///
@@ -35,7 +35,7 @@ impl Document {
     ///
     /// # Errors
     /// The text is not JSON, values are nested more than 128 deep, there are too many values, or an object contains a key twice.
-    pub fn parse(source: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
+    pub fn parse(source: impl Into<String>, text: impl Into<String>) -> Result<Self> {
         let source = source.into();
         let mut text = text.into();
         if text.starts_with('\u{feff}') {
@@ -91,7 +91,7 @@ impl Document {
     ///
     /// # Errors
     /// All keys and values that do not fit `T`, each with its position; for each unknown key also the keys that `T` accepts.
-    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T> {
         repair::deserialize(&self.value, &|key, message| self.problem_at(key, message))
     }
 

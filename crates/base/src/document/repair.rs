@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use serde_path_to_error::{Path, Segment};
 
 use super::problems::{MOST_PROBLEMS, join_path};
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, Result};
 
 /// The last words of the error message about a value that must be an object but is not.
 const OBJECT: &str = "expected an object";
@@ -22,7 +22,7 @@ type ProblemConstructor<'a> = &'a dyn Fn(&str, &str) -> Problem;
 pub(super) fn deserialize<T: DeserializeOwned>(
     value: &Value,
     locate: ProblemConstructor<'_>,
-) -> Result<T, Error> {
+) -> Result<T> {
     let mut failure = match try_deserialize::<T>(value) {
         Ok(value) => return Ok(value),
         Err(failure) => failure,

@@ -4,13 +4,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::repair;
-use crate::error::{Error, Problem};
+use crate::error::{Problem, Result};
 
 /// Converts a JSON value into the Rust type `T`; `prefix` is the dotted path of the value in its file, for error messages.
 ///
 /// # Errors
 /// All keys and values that do not fit, each with its whole path in the file; for unknown keys also the keys that `T` accepts.
-pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
+pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T> {
     repair::deserialize(value, &|key, message| {
         let path = match (prefix, key) {
             ("", "") => return Problem::new(message),
@@ -29,7 +29,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T,
 pub fn fill_in_defaults<T: DeserializeOwned + Serialize>(
     value: &Value,
     prefix: &str,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let typed: T = from_value(value, prefix)?;
     serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }

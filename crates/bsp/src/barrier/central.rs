@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use crate::{config::TransferStart, event::BarrierMessage};
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 #[derive(Clone, Debug)]
 pub(super) struct CentralBarrier {
@@ -26,11 +26,7 @@ impl CentralBarrier {
         }
     }
 
-    pub(super) fn record_arrival(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn record_arrival(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         if process == 0 {
             self.is_root_present = true;
             for sender in self.waiting_senders.drain(..) {
@@ -45,10 +41,7 @@ impl CentralBarrier {
         context.send(process, 0, BarrierMessage::ArrivalReport(process))
     }
 
-    pub(super) fn on_arrival_message_delivered(
-        &mut self,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn on_arrival_message_delivered(&mut self, context: &mut Context<'_, '_>) -> Result {
         self.received_arrival_messages += 1;
         self.answer_all_if_complete(context)
     }
@@ -62,7 +55,7 @@ impl CentralBarrier {
         }
     }
 
-    fn answer_all_if_complete(&mut self, context: &mut Context<'_, '_>) -> Result<(), Error> {
+    fn answer_all_if_complete(&mut self, context: &mut Context<'_, '_>) -> Result {
         if !self.is_root_present || self.received_arrival_messages < context.processes - 1 {
             return Ok(());
         }

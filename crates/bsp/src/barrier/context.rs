@@ -7,7 +7,7 @@ use crate::{
     world::RunState,
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Bytes, ProcessId, Seconds},
 };
 use migsim_engine::MessageEnds;
@@ -27,21 +27,12 @@ impl Context<'_, '_> {
         self.world.engine.start_wait(duration, token);
     }
 
-    pub(super) fn send_message(
-        &mut self,
-        ends: MessageEnds,
-        message: BarrierMessage,
-    ) -> Result<(), Error> {
+    pub(super) fn send_message(&mut self, ends: MessageEnds, message: BarrierMessage) -> Result {
         let token = ActivityToken::BarrierActivityEnded(message);
         self.world.send_control_message(ends, self.bytes, token)
     }
 
-    pub(super) fn send(
-        &mut self,
-        from: u32,
-        to: u32,
-        message: BarrierMessage,
-    ) -> Result<(), Error> {
+    pub(super) fn send(&mut self, from: u32, to: u32, message: BarrierMessage) -> Result {
         self.send_message(self.ends(from, to), message)
     }
 
@@ -56,12 +47,7 @@ impl Context<'_, '_> {
     /// Sends a control message between two processes as a packet: its duration is computed in advance, and it shares no link with
     /// flows. If a link on the route has no bandwidth at present, the message is a flow that waits for bandwidth. A message to a
     /// process that is moving goes to its destination, from where the process continues.
-    pub(super) fn send_packet(
-        &mut self,
-        from: u32,
-        to: u32,
-        message: BarrierMessage,
-    ) -> Result<(), Error> {
+    pub(super) fn send_packet(&mut self, from: u32, to: u32, message: BarrierMessage) -> Result {
         let mut ends = self.ends(from, to);
         let mut moving = self.world.pending_destinations.iter();
         if let Some((_, host)) = moving.find(|(process, _)| process.0 == to) {

@@ -4,7 +4,7 @@
 
 use super::context::Context;
 use crate::event::BarrierMessage;
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 #[derive(Clone, Debug)]
 pub(super) struct RootReleasedBarrier {
@@ -29,11 +29,7 @@ impl RootReleasedBarrier {
 
     /// Handles the arrival of `process` at the barrier: process 0 releases all processes that wait; any other process is released
     /// if process 0 is at the barrier.
-    pub(super) fn record_arrival(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn record_arrival(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         if process > 0 {
             self.is_waiting[process as usize] = true;
             return self.release_if_ready(process, context);
@@ -46,11 +42,7 @@ impl RootReleasedBarrier {
 
     /// Sends the release message to a process if this process and process 0 are at the barrier. Nothing is sent to a process that
     /// has already received the release of this barrier and waits at the next barrier.
-    fn release_if_ready(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    fn release_if_ready(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         let at = process as usize;
         if !self.is_root_present || !self.is_waiting[at] || self.is_released[at] {
             return Ok(());

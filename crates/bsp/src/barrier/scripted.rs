@@ -6,7 +6,7 @@ use crate::{
     event::BarrierMessage,
     script::{BarrierScript, ScriptAction},
 };
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 /// State of a barrier whose control messages follow a [`BarrierScript`].
 #[derive(Clone, Debug)]
@@ -37,11 +37,7 @@ impl ScriptedBarrier {
     }
 
     /// Handles the arrival of `process` at the barrier: the process begins to execute its script.
-    pub(super) fn record_arrival(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn record_arrival(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         let at = process as usize;
         self.barrier_parity[at] ^= 1;
         self.next_action_indices[at] = 0;
@@ -56,18 +52,14 @@ impl ScriptedBarrier {
         slot: u32,
         parity: u32,
         context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         self.received_slots_by_parity[to as usize][parity as usize] |= 1 << slot;
         self.continue_script(to, context)
     }
 
     /// Executes the script of a process until a receive whose message has not arrived. At the end of the script the process
     /// leaves the barrier.
-    fn continue_script(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    fn continue_script(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         let place = process as usize;
         let parity = self.barrier_parity[place];
         while self.next_action_indices[place] != NOT_AT_BARRIER {

@@ -9,7 +9,7 @@ use crate::{
     event::BarrierMessage,
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{HostId, ProcessId},
 };
 use migsim_engine::MessageEnds;
@@ -75,11 +75,7 @@ impl SequentialBarrier {
 
     /// Handles the arrival of `process` at the barrier: its arrival message to the coordinator starts as soon as the order of
     /// messages and the coordinator allow.
-    pub(super) fn record_arrival(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn record_arrival(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         self.has_arrived[process as usize] = true;
         match self.gather_order {
             GatherOrder::Arrival => self.order_of_arrival.push_back(process),
@@ -90,7 +86,7 @@ impl SequentialBarrier {
     }
 
     /// Starts the arrival message of the next process in the order, if that process has arrived and the coordinator is idle.
-    fn start_next_arrival_message(&mut self, context: &mut Context<'_, '_>) -> Result<(), Error> {
+    fn start_next_arrival_message(&mut self, context: &mut Context<'_, '_>) -> Result {
         if self.is_coordinator_busy || self.gathered_processes == context.processes {
             return Ok(());
         }
@@ -112,11 +108,7 @@ impl SequentialBarrier {
         }
     }
 
-    fn start_arrival_message(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    fn start_arrival_message(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         self.has_arrived[process as usize] = false;
         let ends = MessageEnds {
             hosts: (context.world.placement[process as usize], self.coordinator),
@@ -125,10 +117,7 @@ impl SequentialBarrier {
         context.send_message(ends, BarrierMessage::ArrivalReport(process))
     }
 
-    pub(super) fn on_arrival_message_delivered(
-        &mut self,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn on_arrival_message_delivered(&mut self, context: &mut Context<'_, '_>) -> Result {
         self.gathered_processes += 1;
         self.is_coordinator_busy = self.is_releasing;
         if self.gathered_processes < context.processes || self.is_releasing {
@@ -141,7 +130,7 @@ impl SequentialBarrier {
         self.start_next_release_message(context)
     }
 
-    fn start_next_release_message(&mut self, context: &mut Context<'_, '_>) -> Result<(), Error> {
+    fn start_next_release_message(&mut self, context: &mut Context<'_, '_>) -> Result {
         let to = self.released_processes;
         let ends = MessageEnds {
             hosts: (self.coordinator, context.world.placement[to as usize]),
@@ -154,7 +143,7 @@ impl SequentialBarrier {
         &mut self,
         process: u32,
         context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         self.released_processes += 1;
         if self.release_order == ReleaseOrder::Sequential {
             context.leaving.push_back(process);

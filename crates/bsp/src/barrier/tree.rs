@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use crate::event::BarrierMessage;
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 #[derive(Clone, Debug)]
 pub(super) struct TreeBarrier {
@@ -33,11 +33,7 @@ impl TreeBarrier {
         }
     }
 
-    pub(super) fn record_arrival(
-        &mut self,
-        process: u32,
-        context: &mut Context<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn record_arrival(&mut self, process: u32, context: &mut Context<'_, '_>) -> Result {
         let arrived = &mut self.arrived[process as usize];
         *arrived += 1;
         if *arrived <= children(process, context.processes).count() {
@@ -53,7 +49,7 @@ impl TreeBarrier {
     }
 }
 
-pub(super) fn release_children(process: u32, context: &mut Context<'_, '_>) -> Result<(), Error> {
+pub(super) fn release_children(process: u32, context: &mut Context<'_, '_>) -> Result {
     children(process, context.processes)
         .try_for_each(|child| context.send(process, child, BarrierMessage::LeavePermission(child)))
 }

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use crate::{config::Scenario, event::ActivityToken, world::RunState};
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{ClusterId, HostId, ProcessId, to_u32},
 };
 use migsim_engine::MessageEnds;
@@ -93,11 +93,7 @@ impl SequentialCall {
     }
 
     /// Sends the report of a process to its manager, unless it was already sent in this call.
-    pub(super) fn send_report(
-        &mut self,
-        process: u32,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn send_report(&mut self, process: u32, world: &mut RunState<'_>) -> Result {
         if std::mem::replace(&mut self.has_reported[process as usize], true) {
             return Ok(());
         }
@@ -108,10 +104,7 @@ impl SequentialCall {
 
     /// Appends to each manager the actions that follow the decision: the second exchange between managers, then the answers to
     /// processes. It also sends the reports of all processes that have not reported yet.
-    pub(super) fn append_actions_after_decision(
-        &mut self,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn append_actions_after_decision(&mut self, world: &mut RunState<'_>) -> Result {
         let platform = world.setup.platform;
         let mut by = self.manager_indices.clone();
         // After the last superstep nothing moves, but the managers do not know this.
@@ -134,7 +127,7 @@ impl SequentialCall {
     }
 
     /// Starts the next action of a manager; does nothing if the action is a message whose other manager or process is not ready.
-    fn start_next_action(&mut self, manager: usize, world: &mut RunState<'_>) -> Result<(), Error> {
+    fn start_next_action(&mut self, manager: usize, world: &mut RunState<'_>) -> Result {
         let cost = world.setup.costs.call;
         let token = ActivityToken::ManagerActivityEnded(to_u32(manager));
         while !self.managers[manager].is_busy {
@@ -184,7 +177,7 @@ impl SequentialCall {
         from: usize,
         to: usize,
         world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let sender = &self.managers[from];
         let receiver = &self.managers[to];
         let is_expected =
@@ -206,7 +199,7 @@ impl SequentialCall {
         &mut self,
         manager: u32,
         world: &mut RunState<'_>,
-    ) -> Result<Option<u32>, Error> {
+    ) -> Result<Option<u32>> {
         let manager = manager as usize;
         let one = &mut self.managers[manager];
         one.is_busy = false;

@@ -8,7 +8,7 @@ use crate::{
     world::RunState,
 };
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Bytes, HostId, to_u32},
 };
 use migsim_engine::MessageEnds;
@@ -27,7 +27,7 @@ impl MessagesWithEnds {
         &mut self,
         messages: &[(HostId, HostId, Bytes)],
         world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         self.messages.clear();
         self.messages.extend_from_slice(messages);
         self.messages.sort_by(|a, b| {
@@ -41,12 +41,7 @@ impl MessagesWithEnds {
     }
 
     /// Spends the processor time of the sender or the receiver of a message.
-    fn start_end(
-        &self,
-        part: CallMessagePart,
-        message: u32,
-        world: &mut RunState<'_>,
-    ) -> Result<(), Error> {
+    fn start_end(&self, part: CallMessagePart, message: u32, world: &mut RunState<'_>) -> Result {
         let (from, to, size) = self.messages[message as usize];
         let (send, receive) = world.network.processor_times(from == to, size.get());
         let (host, time) = if part == CallMessagePart::Send {
@@ -65,7 +60,7 @@ impl MessagesWithEnds {
         part: CallMessagePart,
         message: u32,
         world: &mut RunState<'_>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let (from, to, size) = self.messages[message as usize];
         let queue = self.delivered.entry(to).or_default();
         match part {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{activity::MessageOptions, clock::last_simultaneous_time, connections::MessageEnds};
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{Bytes, HostId, Seconds},
 };
 use migsim_platform::Route;
@@ -99,7 +99,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         (from, to): (HostId, HostId),
         size: Bytes,
         delay_factor: f64,
-    ) -> Result<Option<Packet>, Error> {
+    ) -> Result<Option<Packet>> {
         let added = self.delay_by_ends((from, to), size) * delay_factor;
         let varies = self.network.network_state().has_varying_links();
         if varies {
@@ -133,7 +133,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         size: Bytes,
         options: MessageOptions,
         token: T,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let packet = self.packet(hosts, size, options.delay_factor)?;
         let Some(packet) = packet.filter(|packet| packet.duration.is_finite()) else {
             return Ok(false);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{CaseChange, ChangedQuantity, capacities, spread};
 use crate::resolve::{ExperimentParts, add_missing_loopbacks};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, HostId, ProcessId, Seconds},
 };
 use migsim_bsp::{
@@ -25,7 +25,7 @@ impl ExperimentParts<'_> {
         &mut self,
         placement: &mut [HostId],
         unloaded: &LoadedPlatform,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let changes: Vec<_> = self
             .config
             .changes

@@ -27,7 +27,7 @@ pub use file::{
 use draw::{CaseQuantities, random_stream};
 use file::Settings;
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     random::Stream,
     units::{Bytes, Instructions, Seconds},
 };
@@ -129,7 +129,7 @@ impl BenchmarkSuite {
     ///
     /// # Errors
     /// There is no suite of this name.
-    pub fn find(name: &str) -> Result<Self, Error> {
+    pub fn find(name: &str) -> Result<Self> {
         static READ: [OnceLock<SuiteFile>; SUITES.len()] =
             [const { OnceLock::new() }; SUITES.len()];
         let place = SUITES.iter().position(|suite| suite.0 == name);

@@ -10,7 +10,7 @@ use crate::{
     read::ScenarioRecords,
     rows::SuperstepRow,
 };
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::{Problem, Result};
 
 const COMPUTES: Colour = Colour(0, 74, 124);
 const COMMUNICATES: Colour = Colour(230, 159, 0);
@@ -61,7 +61,7 @@ impl Report {
     ///
     /// # Errors
     /// There is no such figure, or the run folder lacks the data for it.
-    pub fn draw_figures(&self, wanted: &str, style: &FigureStyle) -> Result<Vec<Figure>, Error> {
+    pub fn draw_figures(&self, wanted: &str, style: &FigureStyle) -> Result<Vec<Figure>> {
         let names = select_figures(wanted, &PICTURES.map(|(name, ..)| name))?;
         let figures: Vec<Figure> = PICTURES
             .iter()

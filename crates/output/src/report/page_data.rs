@@ -12,7 +12,7 @@ use crate::{
 };
 use serde_json::Value;
 
-use migsim_base::{document::read_text, error::Error};
+use migsim_base::{document::read_text, error::Result};
 use migsim_experiment::{Experiment, InputFile, Registry, Results};
 
 /// A run together with all the data that its report shows.
@@ -34,7 +34,7 @@ impl Report {
     ///
     /// # Errors
     /// The folder cannot be read, was written by an unsupported version, or its content is damaged.
-    pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
+    pub fn read(registry: &Registry, folder: &Path) -> Result<Self> {
         let run = Run::read(registry, folder)?;
         let file = folder.join("platform.json");
         let machine = read_platform_summary(&file)?;
@@ -58,7 +58,7 @@ impl Report {
         experiment: &Experiment,
         results: &Results,
         activity: Vec<ProcessTimes>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Ok(Self {
             run: Run::from_results(experiment, results)?,
             platform_summary: PlatformSummary::from_experiment(experiment),
@@ -102,7 +102,7 @@ fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn read_platform_summary(path: &Path) -> Result<PlatformSummary, Error> {
+fn read_platform_summary(path: &Path) -> Result<PlatformSummary> {
     let damaged = |what: &dyn Display| damaged_file_error(what).source(path_text(path));
     let text = read_refusing_outside_links_if_present(path, read_text)?
         .ok_or_else(|| damaged(&"the file is missing"))?;
@@ -153,7 +153,7 @@ fn check_platform_summary(machine: &PlatformSummary, run: &Run) -> Result<(), St
     Ok(())
 }
 
-fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
+fn read_link_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>> {
     let Some(text) = read_refusing_outside_links_if_present(path, read_text)? else {
         return Ok(None);
     };

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{Draft, RunFolder, lines::LineWriter};
 use migsim_base::{
-    error::Error,
+    error::Result,
     units::{HostId, ProcessId, Time},
 };
 use migsim_bsp::{
@@ -63,7 +63,7 @@ impl<'a> TraceWriter<'a> {
         folder: &RunFolder,
         format: TraceFormat,
         traced: TraceSubject<'a>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (draft, file) = folder.create_temporary_file(&format.file_name(traced.scenario))?;
         let lines = LineWriter::new(file);
         let processes = traced.initial_placement.len();
@@ -91,7 +91,7 @@ impl<'a> TraceWriter<'a> {
     ///
     /// # Errors
     /// A write failed.
-    pub fn finish(mut self, outcome: &RunOutcome) -> Result<Draft, Error> {
+    pub fn finish(mut self, outcome: &RunOutcome) -> Result<Draft> {
         let end = outcome.makespan;
         self.migrations_since_barrier.sort_by_key(|one| one.process);
         self.report_pending_counter_values();

@@ -33,7 +33,7 @@ use super::{
 };
 use crate::Steps;
 use migsim_base::{
-    error::Error,
+    error::Result,
     random::{Stream, round_portably},
     units::Seconds,
 };
@@ -74,7 +74,7 @@ impl Default for ArConfig {
 }
 
 impl LoadOptions for ArConfig {
-    fn load(self) -> Result<Arc<dyn Load>, Error> {
+    fn load(self) -> Result<Arc<dyn Load>> {
         ParameterChecks::default()
             .check_period(self.period)
             .check_load("mean", self.mean)

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{Entry, Load, MAX_LOAD, Table, Values, range::range_hint, scaled::ScaledLoad};
 use migsim_base::{
     document,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::Seconds,
     words::format_count,
 };
@@ -109,7 +109,7 @@ impl Loads {
     ///
     /// # Errors
     /// All kinds and parameters that are unknown, unreadable or out of range, each with its full key in the experiment.
-    pub fn read(table: &Table, key: Option<&LoadKey>) -> Result<Self, Error> {
+    pub fn read(table: &Table, key: Option<&LoadKey>) -> Result<Self> {
         let (all, is_list) = match key {
             None => (&[][..], false),
             Some(LoadKey::One(one)) => (std::slice::from_ref(one), false),
@@ -220,7 +220,7 @@ impl Loads {
 
 const VALUES: &str = "values";
 
-fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<LoadSpec, Error> {
+fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<LoadSpec> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
         Some(Value::String(kind)) => kind,

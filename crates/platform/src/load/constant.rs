@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Load, LoadOptions, MAX_LOAD_AVERAGE, range::ParameterChecks};
 use crate::Steps;
-use migsim_base::{error::Error, random::Stream};
+use migsim_base::{error::Result, random::Stream};
 
 /// Parameters of a background load of the kind `constant`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ impl Default for ConstantConfig {
 }
 
 impl LoadOptions for ConstantConfig {
-    fn load(self) -> Result<Arc<dyn Load>, Error> {
+    fn load(self) -> Result<Arc<dyn Load>> {
         ParameterChecks::default()
             .check_number("load", self.load, &(0.0..=MAX_LOAD_AVERAGE))
             .into_result()?;

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::Steps;
 use migsim_base::{
-    error::Error,
+    error::Result,
     random::{Stream, round_portably},
     units::Seconds,
 };
@@ -63,7 +63,7 @@ impl Default for DailyConfig {
 }
 
 impl LoadOptions for DailyConfig {
-    fn load(self) -> Result<Arc<dyn Load>, Error> {
+    fn load(self) -> Result<Arc<dyn Load>> {
         let times = 0.0..=self.day.get();
         ParameterChecks::default()
             .check_duration("day", self.day, &(SHORTEST_PERIOD..=MAX_DURATION))

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Load;
 use migsim_base::{
     document,
-    error::{Error, Problem},
+    error::{Problem, Result},
     plugin,
 };
 
@@ -24,7 +24,7 @@ pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// Some parameters are out of range, or a file cannot be read; each problem has the key of its parameter.
-    fn load(self) -> Result<Arc<dyn Load>, Error>;
+    fn load(self) -> Result<Arc<dyn Load>>;
 
     /// Returns the same parameters, with the defaults filled in that depend on other parameters.
     #[must_use]
@@ -45,7 +45,7 @@ pub type Table = plugin::PluginTable<LoadKind>;
 /// A kind of background load: the functions that create a load from its parameters and describe these parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadKind {
-    load_creator: fn(&Value) -> Result<LoadWithParameters, Error>,
+    load_creator: fn(&Value) -> Result<LoadWithParameters>,
     parameter_schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -88,7 +88,7 @@ impl LoadKind {
     ///
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
-    pub fn create_load(&self, keys: &Value) -> Result<LoadWithParameters, Error> {
+    pub fn create_load(&self, keys: &Value) -> Result<LoadWithParameters> {
         (self.load_creator)(keys)
     }
 

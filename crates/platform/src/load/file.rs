@@ -42,7 +42,7 @@ use super::{
 use crate::{Profile, Steps, read_profile};
 use migsim_base::{
     document::{FileKind, sha256},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::Stream,
     units::Seconds,
 };
@@ -264,7 +264,7 @@ impl FileConfig {
         })
     }
 
-    fn check_parameters(&self) -> Result<(), Error> {
+    fn check_parameters(&self) -> Result {
         let mut ranges = ParameterChecks::default();
         if let Some(most) = self.most {
             let range = 0.0..=self.values_or_default().rule().most();
@@ -341,7 +341,7 @@ fn with_period_hint(problem: Problem, text: &str) -> Problem {
 impl LoadOptions for FileConfig {
     const FILES: &'static [&'static str] = &["file"];
 
-    fn load(self) -> Result<Arc<dyn Load>, Error> {
+    fn load(self) -> Result<Arc<dyn Load>> {
         self.check_parameters()?;
         let text = built_in::read_trace(&self.file).map_err(|mut problem| {
             if problem.location.line_column.is_none() {

@@ -17,7 +17,7 @@ use super::{
     range::{MAX_DURATION, ParameterChecks},
 };
 use crate::Steps;
-use migsim_base::{error::Error, random::Stream, units::Seconds};
+use migsim_base::{error::Result, random::Stream, units::Seconds};
 
 /// Parameters of a background load of the kind `on-off`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ impl Default for OnOffConfig {
 }
 
 impl LoadOptions for OnOffConfig {
-    fn load(self) -> Result<Arc<dyn Load>, Error> {
+    fn load(self) -> Result<Arc<dyn Load>> {
         let times = self.period.get()..=MAX_DURATION;
         ParameterChecks::default()
             .check_period(self.period)

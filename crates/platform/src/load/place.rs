@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{BackgroundLoad, BufferedSteps, Platform};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::{Stream, StreamPurpose},
     units::{BytesPerSecond, InstructionsPerSecond},
 };
@@ -111,7 +111,7 @@ impl Loads {
     ///
     /// # Errors
     /// A load names a host, cluster or link that the platform does not have, or a varying load is on a link that is not shared.
-    pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
+    pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result {
         // Number of loads of a kind on a host or link: equal loads have different random streams.
         let mut before: BTreeMap<(&str, LoadTarget), u32> = BTreeMap::new();
         let mut problems = Vec::new();

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 pub(super) use crate::SHORTEST_PERIOD;
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::Seconds,
     words::percent_hint,
 };
@@ -66,7 +66,7 @@ impl ParameterChecks {
     }
 
     /// Returns success if all checked parameters are in range, otherwise all problems found so far as one error.
-    pub(super) fn into_result(self) -> Result<(), Error> {
+    pub(super) fn into_result(self) -> Result {
         Error::unless_empty(self.problems)
     }
 }

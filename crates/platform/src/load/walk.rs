@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{Load, LoadOptions, range::ParameterChecks, sampled::periodic_steps};
 use crate::Steps;
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     random::Stream,
     units::Seconds,
 };
@@ -50,7 +50,7 @@ impl Default for WalkConfig {
 }
 
 impl LoadOptions for WalkConfig {
-    fn load(self) -> Result<Arc<dyn Load>, Error> {
+    fn load(self) -> Result<Arc<dyn Load>> {
         ParameterChecks::default()
             .check_period(self.period)
             .check_load("step", self.step)

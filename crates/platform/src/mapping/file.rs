@@ -16,7 +16,7 @@ use crate::{
 };
 use migsim_base::{
     document::{FileKind, read_text},
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::{HostId, ProcessId},
     words::format_count,
 };
@@ -25,7 +25,7 @@ pub(super) fn read_mapping_file(
     path: &str,
     platform: &Platform,
     processes: usize,
-) -> Result<Vec<HostId>, Error> {
+) -> Result<Vec<HostId>> {
     let text = read_text(path)?;
     parse_mapping(&text, platform, processes).map_err(|problems| {
         let kind = FileKind::ProcessMapping;

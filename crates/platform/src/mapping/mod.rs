@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, convert::Infallible, str::FromStr};
 
 use super::{Host, Platform};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, ClusterId, HostId},
     words::format_count,
 };
@@ -180,7 +180,7 @@ impl Mapping {
     ///
     /// # Errors
     /// As [`Self::place_with_memory`].
-    pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
+    pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>> {
         self.place_with_memory(platform, &vec![Bytes::default(); processes])
     }
 
@@ -192,11 +192,7 @@ impl Mapping {
     /// # Errors
     /// The mapping names an unknown host or cluster, or a wrong number of hosts; a file cannot be read; or the platform has no
     /// host.
-    pub fn place_with_memory(
-        &self,
-        platform: &Platform,
-        memory: &[Bytes],
-    ) -> Result<Vec<HostId>, Error> {
+    pub fn place_with_memory(&self, platform: &Platform, memory: &[Bytes]) -> Result<Vec<HostId>> {
         let processes = memory.len();
         if platform.hosts.is_empty() {
             return Err(
@@ -373,7 +369,7 @@ fn hosts_of_explicit_mapping(
     platform: &Platform,
     entries: &[String],
     processes: usize,
-) -> Result<Vec<HostId>, Error> {
+) -> Result<Vec<HostId>> {
     let hosts = hosts_of_entries(platform, entries).map_err(|error| {
         let first = entries.first().map_or("", String::as_str);
         let is_word = entries.len() == 1 && !first.contains("..");
@@ -402,7 +398,7 @@ fn unknown_mapping_error(platform: &Platform, name: &str) -> Problem {
     Problem::unknown_name("mapping", rule).with_known_names("mappings", rules.chain(clusters))
 }
 
-fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
+fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>> {
     let names: BTreeMap<&str, u32> = platform
         .hosts
         .iter()

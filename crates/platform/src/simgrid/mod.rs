@@ -51,7 +51,7 @@ use expand::Expander;
 use lenient::parse_leniently;
 use migsim_base::{
     document::{limit_problems, sha256},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     memory::Limits,
 };
 use tree::{Node, ZoneTreeBuilder};
@@ -61,7 +61,7 @@ use xml::{Reader, Version};
 ///
 /// # Errors
 /// All problems of the file, each with its line and column; an unsupported element is a problem.
-pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform> {
     from_simgrid_within_limits(source, text, Limits::default())
 }
 
@@ -70,7 +70,7 @@ pub(super) fn from_simgrid_within_limits(
     source: &str,
     text: &str,
     limits: Limits,
-) -> Result<LoadedPlatform, Error> {
+) -> Result<LoadedPlatform> {
     from_simgrid_translation(source, text, limits).map_err(|error| {
         error.with_default_hint(
             "print an example of this format with `migsim platform export ufrgs`",
@@ -84,7 +84,7 @@ pub(super) fn from_simgrid_translation(
     source: &str,
     text: &str,
     limits: Limits,
-) -> Result<LoadedPlatform, Error> {
+) -> Result<LoadedPlatform> {
     let mut expansion = Expander::new(limits.allows_outside_files);
     read_expanded_platform(source, text, limits, &mut expansion).map_err(|error| {
         let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
@@ -115,7 +115,7 @@ fn read_expanded_platform(
     text: &str,
     limits: Limits,
     expansion: &mut Expander,
-) -> Result<LoadedPlatform, Error> {
+) -> Result<LoadedPlatform> {
     let mut expanded: Option<String> = None;
     while let Some(next) = expansion.expand_once(source, expanded.as_deref().unwrap_or(text))? {
         expanded = Some(next);

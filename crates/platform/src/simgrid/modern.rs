@@ -21,7 +21,7 @@ use super::{
     units::{self, BANDWIDTH_UNITS, LATENCY_UNITS, SPEED_UNITS, Units},
     xml::{Reader, Version},
 };
-use migsim_base::error::Error;
+use migsim_base::error::{Error, Result};
 
 /// Elements whose names differ between versions of SimGrid's format: the name in version 3 and the name in version 4.
 const RENAMED_ELEMENTS: [(&str, &str); 3] = [
@@ -74,7 +74,7 @@ const QUANTITY_ATTRIBUTES: [(&Units, &[&str]); 3] = [
 ///
 /// # Errors
 /// A profile file that the platform refers to can no longer be read.
-pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridExport, Error> {
+pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<SimgridExport> {
     let mut lenient = String::new();
     let document = parse_leniently(source, text, &mut lenient)?;
     let root = document.root_element();

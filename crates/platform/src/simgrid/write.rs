@@ -29,7 +29,7 @@ use crate::{
     model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::{ClusterId, HostId, LinkId},
     words::format_count,
 };
@@ -50,7 +50,7 @@ const MAX_HOSTS_WITH_ROUTES: usize = 3000;
 /// # Errors
 /// There are too many hosts to write a route for each pair of hosts; or the platform states latencies for pairs of clusters and
 /// has links with latency profiles; or latencies are distances between coordinates.
-pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
+pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport> {
     let count = platform.hosts.len();
     let mut writer = Writer {
         platform,
@@ -81,7 +81,7 @@ pub fn to_simgrid(platform: &Platform) -> Result<SimgridExport, Error> {
 ///
 /// # Errors
 /// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
-pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<SimgridExport, Error> {
+pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<SimgridExport> {
     match &loaded.zone_tree_text {
         Some(tree) if tree.is_complete_platform => Ok(SimgridExport {
             xml: tree.text.to_string(),
@@ -349,7 +349,7 @@ impl Writer<'_> {
     /// # Errors
     /// The latencies of pairs of hosts are distances between coordinates; or the platform states latencies for pairs of clusters,
     /// and a link also has a latency profile.
-    fn check_latencies(&self) -> Result<(), Error> {
+    fn check_latencies(&self) -> Result {
         let platform = self.platform;
         if self.has_pair_latencies && platform.zones().is_some() {
             return Err(Problem::new(
@@ -373,7 +373,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn write_hosts_and_routes(&mut self) -> Result<(), Error> {
+    fn write_hosts_and_routes(&mut self) -> Result {
         let platform = self.platform;
         let count = platform.clusters.len();
         let pairs = || (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));

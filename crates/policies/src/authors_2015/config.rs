@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{heuristic::Heuristic, potential::HostSet};
 use crate::{View, strategy::range_problem};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::{InstructionsPerSecond, Seconds},
 };
 
@@ -100,7 +100,7 @@ impl Deployment {
     ///
     /// # Errors
     /// No cluster has the name of a declared Set, a Set has more hosts than its cluster, or two Sets have the same cluster.
-    pub(super) fn new(config: &Authors2015Config, view: &View<'_>) -> Result<Self, Error> {
+    pub(super) fn new(config: &Authors2015Config, view: &View<'_>) -> Result<Self> {
         let platform = view.platform;
         let mut sets = Vec::new();
         let mut clusters = Vec::new();
@@ -158,7 +158,7 @@ impl Deployment {
     pub(super) fn sets_and_hosts_of_processes(
         &self,
         view: &View<'_>,
-    ) -> Result<Vec<(usize, usize)>, Error> {
+    ) -> Result<Vec<(usize, usize)>> {
         let place = |process: usize| {
             let cluster = view.cluster_of(process).index();
             let mut sets = self.platform_cluster_indices.iter();

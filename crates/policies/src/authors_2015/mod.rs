@@ -87,7 +87,7 @@ use crate::{
     Candidate, Decision, Migration, Policy, PolicyOptions, View, strategy::refuse_problems,
 };
 use migsim_base::{
-    error::Error,
+    error::{Error, Result},
     plugin::OptionFlag,
     random::Stream,
     units::{ClusterId, HostId, ProcessId},
@@ -118,7 +118,7 @@ impl Authors2015 {
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
-    pub fn new(config: Authors2015Config) -> Result<Self, Error> {
+    pub fn new(config: Authors2015Config) -> Result<Self> {
         refuse_problems(config.problems())?;
         Ok(Self {
             config,
@@ -131,7 +131,7 @@ impl Authors2015 {
     }
 
     /// Adds the measures of the superstep that has just ended. Communication is counted for the Set in which the process is.
-    fn observe(&mut self, view: &View<'_>) -> Result<(), Error> {
+    fn observe(&mut self, view: &View<'_>) -> Result {
         if self.deployment.is_none() {
             self.deployment = Some(Deployment::new(&self.config, view)?);
         }
@@ -251,7 +251,7 @@ impl PolicyOptions for Authors2015Config {
         true
     }
 
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         Ok(Box::new(Authors2015::new(self)?))
     }
 }
@@ -266,7 +266,7 @@ impl Policy for Authors2015 {
         (superstep + 1).is_multiple_of(self.config.alpha as usize)
     }
 
-    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision> {
         self.pending_error.take().map_or(Ok(()), Err)?;
         let Some(deployment) = self.deployment.take() else {
             return Ok(Decision::default()); // no superstep was seen

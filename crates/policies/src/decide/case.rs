@@ -11,7 +11,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, from_value},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
 };
 
 /// A named case of an input file of `migsim decide`: a barrier or a load history for which decisions are computed.
@@ -67,8 +67,8 @@ const CASE_KINDS: [(&str, &str); 4] = [
 pub fn for_each_case(
     document: &Document,
     wanted: &[String],
-    mut visit: impl FnMut(Case) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut visit: impl FnMut(Case) -> Result,
+) -> Result {
     let whole = &document.value;
     let (list, is_list) = match (whole, whole.get("cases")) {
         (Value::Array(list), _) | (_, Some(Value::Array(list))) => (&list[..], true),
@@ -119,7 +119,7 @@ fn add_lines_and_columns(document: &Document, error: Error) -> Error {
     })
 }
 
-fn parse_content(value: &Value, place: &str) -> Result<CaseContent, Error> {
+fn parse_content(value: &Value, place: &str) -> Result<CaseContent> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     Ok(match kind.map(|(key, _)| *key) {
         Some("speeds") => CaseContent::Barrier(Box::new(
@@ -148,7 +148,7 @@ fn parse_case_as<T: DeserializeOwned>(
     value: &Value,
     place: &str,
     check_values: fn(&T, &mut CaseCheck<'_>),
-) -> Result<T, Error> {
+) -> Result<T> {
     let mut value = value.clone();
     if let Value::Object(object) = &mut value {
         for key in ADDITIONAL_KEYS {

@@ -3,7 +3,7 @@
 use crate::strategy::refuse_problems;
 use migsim_base::{
     document::limit_problems,
-    error::{Error, Problem},
+    error::{Problem, Result},
     words::format_count,
 };
 
@@ -94,7 +94,7 @@ impl<'p> CaseCheck<'p> {
         }
     }
 
-    pub(super) fn into_result(self) -> Result<(), Error> {
+    pub(super) fn into_result(self) -> Result {
         refuse_problems(limit_problems(self.problems))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::strategy::{CallCostConstants, Variant};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     plugin,
 };
 
@@ -63,7 +63,7 @@ pub(super) fn selected_policies_or_triggers<K>(
     known: impl Fn(&plugin::PluginEntry<K>) -> (&'static str, &'static [Variant]),
     section: &str,
     asked: &PolicyOrTriggerSelection,
-) -> Result<Vec<PolicyOrTrigger>, Error> {
+) -> Result<Vec<PolicyOrTrigger>> {
     let choices = |entry: &plugin::PluginEntry<K>| {
         let (original, variants) = known(entry);
         default_choice_and_variants(entry.name, original, variants)
@@ -94,7 +94,7 @@ pub(super) fn is_price_key(key: &str) -> bool {
         .is_some_and(|(first, _)| first == PRICE_PREFIX)
 }
 
-pub(super) fn price_options(settings: &[(String, Value)]) -> Result<CallCostConstants, Error> {
+pub(super) fn price_options(settings: &[(String, Value)]) -> Result<CallCostConstants> {
     let mut options = Map::new();
     for (key, value) in settings.iter().filter(|(key, _)| is_price_key(key)) {
         options.insert(key[PRICE_PREFIX.len() + 1..].to_owned(), value.clone());
@@ -137,7 +137,7 @@ fn choice_with_settings<'s>(
     name: &str,
     section: &str,
     settings: impl Iterator<Item = &'s (String, Value)>,
-) -> Result<PolicyOrTrigger, Error> {
+) -> Result<PolicyOrTrigger> {
     let registered_name = choices[0].registered_name;
     let Some(found) = choices.iter().find(|choice| choice.name == name) else {
         let variant_of = |name: &str| name[registered_name.len() + 1..].to_owned();

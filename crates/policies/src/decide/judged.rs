@@ -18,7 +18,7 @@ use crate::{
     trigger,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     random::{Stream, StreamPurpose},
     units::Seconds,
 };
@@ -68,7 +68,7 @@ pub fn decide_with_strategies(
     table: &strategy::StrategyTable,
     snapshot: &BarrierSnapshot,
     asked: &PolicyOrTriggerSelection,
-) -> Result<BarrierDecisions, Error> {
+) -> Result<BarrierDecisions> {
     let instance = snapshot.instance();
     let price = price_options(&asked.settings)?;
     let mut verdict = BarrierDecisions {
@@ -149,7 +149,7 @@ pub fn decide_with_strategies(
 fn refuse_options_of_recorded_decision(
     asked: &PolicyOrTriggerSelection,
     undecided: &PolicyOrTriggerSelection,
-) -> Result<(), Error> {
+) -> Result {
     let is_option = |(key, _): &&(String, Value)| !is_price_key(key);
     let option = asked.settings.iter().find(is_option);
     if let (Some((key, value)), Some(decided)) = (option, asked.names.first())
@@ -177,7 +177,7 @@ pub fn simulate_triggers(
     table: &trigger::Table,
     history: &LoadHistory,
     asked: &PolicyOrTriggerSelection,
-) -> Result<Vec<(PolicyOrTrigger, TriggerOutcome)>, Error> {
+) -> Result<Vec<(PolicyOrTrigger, TriggerOutcome)>> {
     let known = |entry: &trigger::Entry| (entry.equivalent_yalbb_criterion(), entry.variants());
     let chosen = selected_policies_or_triggers(table, known, "policy.trigger", asked)?;
     chosen

@@ -60,7 +60,7 @@ use super::{
     window::LoadWindow,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     random::Stream,
     units::{Seconds, Time},
     words::format_count,
@@ -141,7 +141,7 @@ impl PolicyOptions for ExecOptions {
     const MAIN_OPTION: &'static str = "command";
     const NEEDS_TRIGGER: bool = true;
 
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         let mut problems = Vec::new();
         if self.command.trim().is_empty() {
             let problem = Problem::new("no program is named for the policy `exec`").key("command");
@@ -249,7 +249,7 @@ impl Policy for ExecPolicy {
         false
     }
 
-    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision> {
         let times = std::mem::take(&mut self.superstep_times);
         let options = &self.options;
         let conversation = &mut self.conversation;
@@ -293,7 +293,7 @@ pub(super) fn request_assignment_once(
     command: &str,
     instance: &Instance<'_>,
     hosts_by_core: &[usize],
-) -> Result<Assignment, Error> {
+) -> Result<Assignment> {
     let options = ExecOptions {
         command: command.to_owned(),
         ..ExecOptions::default()
@@ -322,11 +322,7 @@ impl Conversation {
     ///
     /// # Errors
     /// The program cannot be started.
-    fn start(
-        options: &ExecOptions,
-        instance: &Instance<'_>,
-        label: &'static str,
-    ) -> Result<Self, Error> {
+    fn start(options: &ExecOptions, instance: &Instance<'_>, label: &'static str) -> Result<Self> {
         let program = ExternalProgram::start(&options.command, label);
         Ok(Self {
             program: program.map_err(Error::SimulationFailure)?,
@@ -348,7 +344,7 @@ impl Conversation {
         hosts_by_core: &[usize],
         mut question: Value,
         place: &str,
-    ) -> Result<Assignment, Error> {
+    ) -> Result<Assignment> {
         let failure = Error::SimulationFailure;
         if let Some(line) = self.program.next_line_within(Duration::ZERO) {
             return Err(failure(self.unasked_line_problem(&line)));

@@ -57,7 +57,7 @@ use super::{
 };
 use crate::{Candidate, Decision, Policy, PolicyOptions, View, strategy::refuse_problems};
 use migsim_base::{
-    error::Error,
+    error::Result,
     plugin::OptionFlag,
     random::Stream,
     units::{ClusterId, ProcessId},
@@ -79,7 +79,7 @@ impl MigBsp2007 {
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
-    pub fn new(config: MigBsp2007Config) -> Result<Self, Error> {
+    pub fn new(config: MigBsp2007Config) -> Result<Self> {
         refuse_problems(config.problems())?;
         let shared = config.second_generation_options();
         Ok(Self {
@@ -165,7 +165,7 @@ impl PolicyOptions for MigBsp2007Config {
         &MigBsp2007Narrator
     }
 
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+    fn policy(self) -> Result<Box<dyn Policy>> {
         Ok(Box::new(MigBsp2007::new(self)?))
     }
 }
@@ -182,7 +182,7 @@ impl Policy for MigBsp2007 {
         self.trigger.is_without_further_calls(left)
     }
 
-    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision> {
         let processes = process_terms(&self.forecasts, view);
         let config = &self.config;
         let forecasts = &self.forecasts;

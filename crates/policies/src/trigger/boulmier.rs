@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, reached_cost, trigger_of,
 };
-use migsim_base::{error::Error, quantities::format_time, words::format_count};
+use migsim_base::{error::Result, quantities::format_time, words::format_count};
 
 /// The options of the trigger `boulmier`, which has none. The trigger requests a balancing when this is optimal for a growing
 /// imbalance.
@@ -23,7 +23,7 @@ pub struct BoulmierOptions {}
 impl TriggerOptions for BoulmierOptions {
     const ORIGINAL: &'static str = "BastienMenon";
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(trigger_of(Boulmier::default()))
     }
 }

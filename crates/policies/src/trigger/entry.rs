@@ -9,7 +9,7 @@ use super::Trigger;
 use crate::strategy::Variant;
 use migsim_base::{
     document,
-    error::Error,
+    error::Result,
     plugin::{self, PluginFactory},
 };
 
@@ -31,7 +31,7 @@ pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error>;
+    fn trigger(self) -> Result<Box<dyn Trigger>>;
 }
 
 /// An entry of the table of triggers: the name and description of a trigger, and its [`TriggerKind`].
@@ -53,8 +53,8 @@ pub struct TriggerKind {
 enum Constructor {
     /// A trigger whose options have a Rust type: functions to create the trigger and to add the default values of options.
     RustTrigger {
-        build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
-        resolve: fn(&Value) -> Result<Value, Error>,
+        build: fn(&Value) -> Result<Box<dyn Trigger>>,
+        resolve: fn(&Value) -> Result<Value>,
     },
     /// A trigger whose options have no Rust type, such as a plug-in in another language; the stored object creates the trigger
     /// from its options in JSON form.
@@ -100,14 +100,14 @@ impl plugin::PluginKind for TriggerKind {
 
     const SECTION: Option<&'static str> = Some("policy.trigger");
 
-    fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
+    fn build(&self, options: &Value) -> Result<Box<dyn Trigger>> {
         match self.constructor {
             Constructor::RustTrigger { build, .. } => build(options),
             Constructor::PluginMaker(maker) => plugin::create_plugin(maker, options),
         }
     }
 
-    fn resolve(&self, options: &Value) -> Result<Value, Error> {
+    fn resolve(&self, options: &Value) -> Result<Value> {
         match self.constructor {
             Constructor::RustTrigger { resolve, .. } => resolve(options),
             Constructor::PluginMaker(maker) => plugin::resolve_options(maker, options),

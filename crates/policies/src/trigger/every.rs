@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Reason, Trigger, TriggerOptions};
 use crate::strategy::Variant;
-use migsim_base::{error::Error, words::format_count};
+use migsim_base::{error::Result, words::format_count};
 
 /// The options of the trigger `every`, which requests a balancing after superstep t (counted from 1) if `(t + offset) mod
 /// supersteps = 0`.
@@ -34,7 +34,7 @@ impl TriggerOptions for EveryOptions {
     const VARIANTS: &'static [Variant] =
         &[Variant::new("yalbb", r#"{ "offset": 1 }"#, "Periodic10")];
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(Box::new(self))
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
-use migsim_base::{error::Error, quantities::format_time, units::Seconds};
+use migsim_base::{error::Result, quantities::format_time, units::Seconds};
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ impl TriggerOptions for MarquezOptions {
     const MAIN_OPTION: &'static str = "x";
     const ORIGINAL: &'static str = "Marquez0.2";
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         if !(self.x >= 0.0 && self.x.is_finite()) {
             return Err(range_problem("x", self.x, "finite and not negative").into());
         }

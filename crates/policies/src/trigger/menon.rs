@@ -12,7 +12,7 @@ use super::{
     Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, add_until_cost, trigger_of,
 };
 use crate::strategy::Variant;
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 /// The options of the trigger `menon`, which has none. The trigger requests a balancing when the time lost to imbalance reaches
 /// the cost of a balancing.
@@ -23,7 +23,7 @@ pub struct MenonOptions {}
 impl TriggerOptions for MenonOptions {
     const ORIGINAL: &'static str = "VanillaMenon";
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(trigger_of(Menon::default()))
     }
 }
@@ -63,7 +63,7 @@ impl TriggerOptions for ImprovedMenonOptions {
         "ImprovedMenonNoMax",
     )];
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(trigger_of(ImprovedMenon {
             options: self,
             remaining_imbalance: 0.0,

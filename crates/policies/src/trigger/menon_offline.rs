@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::Variant;
-use migsim_base::{error::Error, quantities::format_time};
+use migsim_base::{error::Result, quantities::format_time};
 
 /// The options of the trigger `menon-offline`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl TriggerOptions for MenonOfflineOptions {
         "OfflineMenon",
     )];
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(trigger_of(MenonOffline {
             edition: self.edition,
             supersteps_before_balancing: 0,

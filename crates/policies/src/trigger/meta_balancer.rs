@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
-use migsim_base::{error::Error, units::Seconds, words::format_count};
+use migsim_base::{error::Result, units::Seconds, words::format_count};
 
 /// The options of the trigger `meta-balancer`, which plans the period of balancings as the `MetaBalancer` of Charm++.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct MetaBalancerOptions {}
 const MAX_UTILISATION: f64 = 0.9;
 
 impl TriggerOptions for MetaBalancerOptions {
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(trigger_of(MetaBalancer {
             samples: Vec::new(),
             balancing_period: NO_PERIOD,

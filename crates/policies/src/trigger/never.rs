@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ObservedSuperstep, Trigger, TriggerOptions};
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 /// The options of the trigger `never`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -14,7 +14,7 @@ pub struct NeverOptions {}
 impl TriggerOptions for NeverOptions {
     const ORIGINAL: &'static str = "Static";
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(Box::new(self))
     }
 }

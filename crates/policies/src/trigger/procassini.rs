@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, trigger_of};
 use crate::strategy::range_problem;
-use migsim_base::{error::Error, quantities::format_time};
+use migsim_base::{error::Result, quantities::format_time};
 
 /// The options of the trigger `procassini`, which requests a balancing if it is predicted to shorten the next superstep enough.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ impl TriggerOptions for ProcassiniOptions {
     const MAIN_OPTION: &'static str = "f";
     const ORIGINAL: &'static str = "Procassini0.9";
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         if !(self.f > 0.0 && self.f <= 1.0) {
             return Err(range_problem("f", self.f, "above 0 and at most 1").into());
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Criterion, ObservedSuperstep, Reason, Trigger, TriggerOptions, add_until_cost, trigger_of,
 };
-use migsim_base::error::Error;
+use migsim_base::error::Result;
 
 /// The options of the trigger `zhai`, which has none. The trigger requests a balancing when recent supersteps have become slower.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct ZhaiOptions {}
 impl TriggerOptions for ZhaiOptions {
     const ORIGINAL: &'static str = "ZhaiMenon";
 
-    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+    fn trigger(self) -> Result<Box<dyn Trigger>> {
         Ok(trigger_of(Zhai::default()))
     }
 }

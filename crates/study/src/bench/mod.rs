@@ -34,7 +34,7 @@ use super::{
     store::Rows,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::Seconds,
 };
 use migsim_experiment::{
@@ -140,7 +140,7 @@ impl BenchRequest {
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
-    pub fn main_sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
+    pub fn main_sweep(&self, registry: &Registry) -> Result<Sweep> {
         self.sweep_over_key(registry, "policy", &self.policy_names(), &["i", "iii"])
     }
 
@@ -148,7 +148,7 @@ impl BenchRequest {
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
-    pub fn static_starts(&self, registry: &Registry) -> Result<Sweep, Error> {
+    pub fn static_starts(&self, registry: &Registry) -> Result<Sweep> {
         let rules = MappingRule::ALL.map(|rule| rule.name().to_owned());
         self.sweep_over_key(registry, "mapping", &rules, &["i"])
     }
@@ -159,7 +159,7 @@ impl BenchRequest {
         key: &str,
         values: &[String],
         scenarios: &[&str],
-    ) -> Result<Sweep, Error> {
+    ) -> Result<Sweep> {
         let file = self.suite.suite_file();
         let source = format!("suite {}", file.name);
         let wrong = |message: String| Error::from(Problem::new(message).source(&source));

@@ -29,7 +29,7 @@ use super::{
     stats::Sample,
     store::Store,
 };
-use migsim_base::error::Error;
+use migsim_base::error::{Error, Result};
 use migsim_bsp::{RunOutcome, Scenario};
 use migsim_experiment::{
     Amount, CaseChange, ChangedQuantity, CriticalPathShare, Experiment, KeySetting, Progress,
@@ -195,7 +195,7 @@ pub struct PreparedProfile {
 ///
 /// # Errors
 /// The settings cannot be read or run, or decisions are to be kept in a scenario without decisions.
-pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<PreparedProfile, Error> {
+pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<PreparedProfile> {
     let layers = sweep.fixed_settings();
     let shared = &sweep.shared.shared_inputs;
     let experiment = Experiment::load_shared(&sweep.registry, &layers, sweep.limits, shared)?;
@@ -234,10 +234,7 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
                 .outcome,
         ))
     };
-    let runs = seeds
-        .par_iter()
-        .map(run)
-        .collect::<Result<Vec<_>, Error>>()?;
+    let runs = seeds.par_iter().map(run).collect::<Result<Vec<_>>>()?;
     let first = load_experiment(&sweep, &[Some(json!(changes))], runs[0].0)?;
     let (_, path) = first.run_with_path(scenario, &Progress::default())?;
     let possible = first.possible_changes(&runs[0].1);
@@ -310,7 +307,7 @@ impl PreparedProfile {
         changes: &[&CaseChange],
         is_held: bool,
         store: &Mutex<Store>,
-    ) -> Result<f64, Error> {
+    ) -> Result<f64> {
         let scenario = self.profile.scenario;
         let progress = Progress::default();
         let all: Vec<String> = self
@@ -349,7 +346,7 @@ impl PreparedProfile {
         changes: &[&CaseChange],
         is_held: bool,
         store: &Mutex<Store>,
-    ) -> Result<(Sample, Sample), Error> {
+    ) -> Result<(Sample, Sample)> {
         let times: Vec<f64> = self
             .unchanged_runs
             .iter()
@@ -369,7 +366,7 @@ impl PreparedProfile {
         &self,
         change: &CaseChange,
         store: &Mutex<Store>,
-    ) -> Result<SimulatedChange, Error> {
+    ) -> Result<SimulatedChange> {
         let simulate = |is_held| self.simulate_changes(&[change], is_held, store);
         let has_held_gains = self.profile.has_held_gains;
         let held_only = has_held_gains && keeps_placement(change);
@@ -393,9 +390,9 @@ impl PreparedProfile {
     ///
     /// # Errors
     /// The program has an internal fault, or a row cannot be written to the store.
-    pub fn simulate_all_changes(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
+    pub fn simulate_all_changes(&self, store: &Mutex<Store>) -> Result<CausalProfile> {
         let mut profile = self.profile.clone();
-        let tried: Vec<Vec<Result<SimulatedChange, Error>>> = self
+        let tried: Vec<Vec<Result<SimulatedChange>>> = self
             .planned_quantities
             .par_iter()
             .map(|(changes, _)| {
@@ -406,7 +403,7 @@ impl PreparedProfile {
             })
             .collect();
         for ((planned, critical_path_percent), tried) in self.planned_quantities.iter().zip(tried) {
-            match tried.into_iter().collect::<Result<_, Error>>() {
+            match tried.into_iter().collect::<Result<_>>() {
                 Ok(changes) => profile.rows.push(QuantityRow {
                     changes,
                     critical_path_percent: *critical_path_percent,
@@ -438,7 +435,7 @@ impl PreparedProfile {
         &self,
         rows: &[QuantityRow],
         store: &Mutex<Store>,
-    ) -> Result<Vec<ChangePair>, Error> {
+    ) -> Result<Vec<ChangePair>> {
         let best: Vec<&SimulatedChange> = rows
             .iter()
             .take(MAX_PAIRED_QUANTITIES)
@@ -465,7 +462,7 @@ impl PreparedProfile {
                     excess_gain: if is_rounding { 0.0 } else { beyond },
                 })
             })
-            .collect::<Result<Vec<ChangePair>, Error>>()?;
+            .collect::<Result<Vec<ChangePair>>>()?;
         pairs.sort_by(|a, b| b.gain.mean.total_cmp(&a.gain.mean));
         Ok(pairs)
     }

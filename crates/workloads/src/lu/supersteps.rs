@@ -10,7 +10,7 @@ use crate::{
     ranges::{count_problem, cycles_problem, refuse_any},
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::{Bytes, Instructions, ProcessId},
 };
 
@@ -43,7 +43,7 @@ impl Lu {
     /// # Errors
     /// A value is out of range. The grid does not have `procs` processes, or has more rows or columns than the matrix. With mean
     /// blocks, the grid does not divide the matrix. The amounts are too large to be numbers. All problems are reported together.
-    pub fn new(config: &LuConfig) -> Result<Self, Error> {
+    pub fn new(config: &LuConfig) -> Result<Self> {
         refuse_any([
             count_problem("n", config.n, MAX_ORDER),
             count_problem("procs", config.procs, MAX_PROCESSES),
@@ -276,6 +276,7 @@ fn to_instructions(value: f64) -> Instructions {
 
 #[cfg(test)]
 mod tests {
+    use migsim_base::error::Error;
     use proptest::prelude::*;
 
     use super::*;

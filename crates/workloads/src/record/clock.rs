@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::read::{MessageSequence, Operation};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::InstructionsPerSecond,
 };
 
@@ -48,9 +48,7 @@ impl ProcessClock {
 ///
 /// # Errors
 /// A process waits for a message that no process sends.
-pub(super) fn divide_into_supersteps(
-    operations: &[Vec<Operation>],
-) -> Result<RecordedSupersteps, Error> {
+pub(super) fn divide_into_supersteps(operations: &[Vec<Operation>]) -> Result<RecordedSupersteps> {
     let mut clocks = vec![ProcessClock::default(); operations.len()];
     let mut sent: BTreeMap<MessageSequence, Vec<usize>> = BTreeMap::new();
     let mut cut = RecordedSupersteps::default();

@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 
 use crate::trace::RecordingFacts;
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::InstructionsPerSecond,
 };
 use read::ProcessRecord;
@@ -98,7 +98,7 @@ pub fn other_library_name(text: &str) -> Option<&str> {
 pub fn convert_to_trace(
     runs: &[RecordTexts],
     measure: WorkConversion<'_>,
-) -> Result<ConvertedTrace, Error> {
+) -> Result<ConvertedTrace> {
     let read: Vec<Vec<ProcessRecord>> = runs.iter().map(read_records).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<ProcessRecord>| region::operations_of_region(run, measure.region);
     let all: Vec<Vec<_>> = read.iter().map(operations).collect::<Result<_, _>>()?;
@@ -159,7 +159,7 @@ fn round_core_speed(cycles: u64) -> Option<InstructionsPerSecond> {
 }
 
 /// Reads the records of all processes of a run; returns them in the order of their ranks.
-fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
+fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     let (started, records): (Vec<_>, Vec<_>) = (records.iter()).partition(|(_, text)| {
         ProcessRecord::from_first_line(text).is_ok_and(|head| head.is_spawned)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::read::{MessageSequence, Operation, ProcessRecord};
-use migsim_base::error::{Error, Problem};
+use migsim_base::error::{Problem, Result};
 
 /// Returns the operations of each process inside the region with this name, or all operations if no name is given. A receive is
 /// left out if its message was sent outside the region.
@@ -13,7 +13,7 @@ use migsim_base::error::{Error, Problem};
 pub(super) fn operations_of_region(
     run: &[ProcessRecord],
     region: Option<&str>,
-) -> Result<Vec<Vec<Operation>>, Error> {
+) -> Result<Vec<Vec<Operation>>> {
     let marked = run.iter().map(|record| record.operations(region));
     let marked: Vec<Vec<(Operation, bool)>> = marked.collect();
     if let Some(name) = region {

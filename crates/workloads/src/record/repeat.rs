@@ -10,7 +10,10 @@
 use std::collections::BTreeSet;
 
 use super::read::Operation;
-use migsim_base::{error::Error, words::format_count};
+use migsim_base::{
+    error::{Error, Result},
+    words::format_count,
+};
 
 /// Variation of the time of computation of one process over the repetitions of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +83,7 @@ impl Process {
 pub(super) fn combine_repetitions(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
-) -> Result<(Vec<Vec<Operation>>, Vec<WorkVariation>), Error> {
+) -> Result<(Vec<Vec<Operation>>, Vec<WorkVariation>)> {
     let runs: Vec<Vec<Process>> = runs
         .iter()
         .map(|run| -> Vec<Process> {
@@ -123,7 +126,7 @@ pub(super) fn combine_repetitions(
 ///
 /// # Errors
 /// An event of the run differs.
-fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Result<(), Error> {
+fn check_equal_events(first: &[Process], run: &[Process], number: usize) -> Result {
     let refused = |message: String, hint: &'static str| {
         Err(Error::input(message, format!("repetition {number}"), hint))
     };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ranges::{count_problem, range_problem, refuse_any};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Problem, Result},
     units::{Bytes, Instructions},
 };
 
@@ -246,7 +246,7 @@ impl SyntheticConfig {
     ///
     /// # Errors
     /// Options are out of range, or a superstep has too many messages.
-    pub(super) fn check_values(&self) -> Result<(), Error> {
+    pub(super) fn check_values(&self) -> Result {
         let part = |key: &str, value: f64| range_problem(key, value, 0.0..=1.0);
         let hot = &self.hot_spot;
         refuse_any([

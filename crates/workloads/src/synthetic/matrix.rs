@@ -11,7 +11,7 @@ use crate::{
 };
 use migsim_base::{
     document::{read_bytes, sha256},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::ProcessId,
 };
 
@@ -19,13 +19,13 @@ use migsim_base::{
 pub(super) fn read_messages_and_hash(
     file: &str,
     processes: usize,
-) -> Result<(Vec<Message>, String), Error> {
+) -> Result<(Vec<Message>, String)> {
     let bytes = read_bytes(file.as_ref()).map_err(|problem| problem.key("workload.messages"))?;
     Ok((parse_messages(file, &bytes, processes)?, sha256(&bytes)))
 }
 
 /// Parses the bytes of a CSV file as the messages of a superstep; `file` is its path in error messages.
-fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Error> {
+fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>> {
     let table = TableFile {
         path: file,
         first: 1,

@@ -30,7 +30,7 @@ pub use config::{CommunicationPattern, DrawFrequency, HotSpot, SyntheticConfig, 
 
 use super::{ApplicationSize, Message, Plan, Workload};
 use migsim_base::{
-    error::Error,
+    error::Result,
     random::{Stream, StreamPurpose},
     units::{Bytes, Instructions, ProcessId},
 };
@@ -63,15 +63,13 @@ impl Synthetic {
     ///
     /// # Errors
     /// Options are out of range, all of which the error names; or the file with the messages cannot be read.
-    pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
+    pub fn new(config: &SyntheticConfig) -> Result<Self> {
         Self::new_with_file_hash(config).map(|(this, _)| this)
     }
 
     /// Creates the application with these options; also returns the SHA-256 of the file with the messages of the application, if
     /// there is a file.
-    pub(super) fn new_with_file_hash(
-        config: &SyntheticConfig,
-    ) -> Result<(Self, Option<String>), Error> {
+    pub(super) fn new_with_file_hash(config: &SyntheticConfig) -> Result<(Self, Option<String>)> {
         config.check_values()?;
         let mut this = Self {
             config: config.clone(),

@@ -1,6 +1,7 @@
 //! Tests of synthetic workloads: patterns, draws, drift, and errors.
 
 use super::*;
+use migsim_base::error::Error;
 
 fn plan(config: &SyntheticConfig, superstep: usize) -> Plan {
     let synthetic = Synthetic::new(config).unwrap();

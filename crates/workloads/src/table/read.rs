@@ -8,7 +8,7 @@ use super::{
 use crate::{Message, recorded::StoredSupersteps};
 use migsim_base::{
     document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_placeholder_heading},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, Instructions, ProcessId},
 };
 
@@ -34,7 +34,7 @@ impl Table {
         work: &[u8],
         messages: Option<&[u8]>,
         config: &TableConfig,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         if config.first > 1 {
             return Err(Problem::new(format!(
                 "`first` (number of the first superstep and process) is {}, but must be 0 or 1",

@@ -12,7 +12,7 @@ use super::{
 use crate::recorded::StoredSupersteps;
 use migsim_base::{
     document::{FileKind, read_bytes},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, ProcessId},
 };
 
@@ -151,7 +151,7 @@ impl Trace {
     ///
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
-    pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
+    pub fn parse(source: &str, text: &str) -> Result<Self> {
         TraceParser::new(source, text)
             .parse_all(text)
             .map_err(|error| match FileKind::detect_from_text(text) {
@@ -164,7 +164,7 @@ impl Trace {
     ///
     /// # Errors
     /// The bytes are not UTF-8, or the errors of [`Trace::parse`].
-    pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self, Error> {
+    pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(source, text),
             Err(error) => Err(not_utf8_error(source, &bytes[..error.valid_up_to()]).into()),
@@ -175,7 +175,7 @@ impl Trace {
     ///
     /// # Errors
     /// The file cannot be read, or the errors of [`Trace::parse_bytes`].
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let bytes = read_bytes(path.as_ref())?;
         Self::parse_bytes(&path.as_ref().display().to_string(), &bytes)
     }
@@ -266,7 +266,7 @@ impl<'a> TraceParser<'a> {
     ///
     /// # Errors
     /// All problems of the lines that were found, up to [`MAX_PROBLEMS`].
-    fn parse_all(mut self, text: &str) -> Result<Trace, Error> {
+    fn parse_all(mut self, text: &str) -> Result<Trace> {
         let mut last = TraceLine::new(1, "");
         for (index, text) in text.lines().enumerate() {
             let line = TraceLine::new(index + 1, text);

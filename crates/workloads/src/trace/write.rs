@@ -8,7 +8,7 @@ use std::{
 use super::Trace;
 use crate::{Plan, Workload};
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::ProcessId,
 };
 
@@ -34,7 +34,7 @@ impl Trace {
         workload: &dyn Workload,
         preamble: &TracePreamble<'_>,
         out: &mut dyn io::Write,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let mut text = header_lines(workload, preamble)?;
         let mut plan = Plan::default();
         for superstep in 0..workload.supersteps() {
@@ -52,7 +52,7 @@ impl Trace {
 }
 
 /// Returns the lines of a trace before its first `step`.
-fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result<String, Error> {
+fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result<String> {
     let processes = workload.processes();
     let hosts = preamble.host_names;
     if !hosts.is_empty() && hosts.len() != processes {
@@ -115,7 +115,7 @@ fn append_step_lines(
     superstep: usize,
     plan: &mut Plan,
     text: &mut String,
-) -> Result<(), Error> {
+) -> Result {
     plan.clear(workload.processes());
     workload.fill(superstep, plan);
     append_line(text, format_args!("step {superstep}"));
@@ -148,7 +148,7 @@ fn append_line(text: &mut String, line: std::fmt::Arguments<'_>) {
 }
 
 /// Returns the text unchanged if it can be written as one word of a line; otherwise an error in which `what` names the text.
-fn checked_single_word(text: &str, what: impl Display) -> Result<&str, Error> {
+fn checked_single_word(text: &str, what: impl Display) -> Result<&str> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot be written into a trace"));
         return Err(Error::Output(

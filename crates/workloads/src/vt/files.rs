@@ -10,7 +10,7 @@ use std::{
 
 use migsim_base::{
     document::{cannot_read_error, limit_problems, path_of_text, read_binary, text_of_path},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
 };
 
 /// Maximum size of the JSON text in a compressed file \[B\].
@@ -34,7 +34,7 @@ pub struct RankFile {
 ///
 /// # Errors
 /// There are no files, a rank is missing or has two files, or a file cannot be read.
-pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
+pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>> {
     let mut found: BTreeMap<usize, String> = BTreeMap::new();
     let mut problems = Vec::new();
     for (rank, path) in rank_file_paths(prefix)? {
@@ -74,7 +74,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn rank_file_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
+pub fn rank_file_paths(prefix: &str) -> Result<Vec<(usize, String)>> {
     let (folder, stem) = split_prefix(prefix);
     let mut found = Vec::new();
     for name in sorted_file_names(&folder)? {
@@ -123,7 +123,7 @@ fn split_file_name(name: &str) -> Option<(&str, usize)> {
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-fn no_files_error(prefix: &str) -> Result<Problem, Error> {
+fn no_files_error(prefix: &str) -> Result<Problem> {
     let (folder, _) = split_prefix(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
     let beside = Path::new(prefix).is_dir();

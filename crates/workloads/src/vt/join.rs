@@ -12,7 +12,7 @@ use super::{
 use crate::{Message, VtLabels, recorded::StoredSupersteps};
 use migsim_base::{
     document::limit_problems,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, ProcessId},
     words::{format_count, singular_or_plural},
 };
@@ -27,7 +27,7 @@ impl Vt {
     ///
     /// # Errors
     /// All problems of the files, each with its file, rank, phase and task.
-    pub fn from_files(files: &[RankFile], config: &VtConfig) -> Result<(Self, String), Error> {
+    pub fn from_files(files: &[RankFile], config: &VtConfig) -> Result<(Self, String)> {
         let mut read = Vec::with_capacity(files.len());
         let mut problems = Vec::new();
         for file in files {
@@ -42,11 +42,7 @@ impl Vt {
     }
 }
 
-fn join_ranks(
-    files: &[RankFile],
-    ranks: &[RankData],
-    config: &VtConfig,
-) -> Result<(Vt, String), Error> {
+fn join_ranks(files: &[RankFile], ranks: &[RankData], config: &VtConfig) -> Result<(Vt, String)> {
     let numbers = phase_numbers(files, ranks)?;
     let mut tasks = ApplicationBuilder {
         shared_task_numbers: BTreeSet::new(),
@@ -104,7 +100,7 @@ fn join_ranks(
 ///
 /// # Errors
 /// There are no phases or too many phases, or a rank lacks a phase that another rank has.
-fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Error> {
+fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>> {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
         for number in rank.phases.keys().chain(&rank.identical_phases) {

@@ -11,7 +11,7 @@ use super::{
 };
 use migsim_base::{
     document::{Document, MOST_PROBLEMS},
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     units::{Bytes, Instructions},
 };
 
@@ -72,7 +72,7 @@ pub(super) struct TaskMessage {
 ///
 /// # Errors
 /// All problems of the file, each with its phase and task.
-pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankData, Error> {
+pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankData> {
     let document = Document::parse(&file.source, decompressed_json_text(file)?)?;
     let mut reader = Reader {
         document: &document,
