@@ -1,8 +1,9 @@
 //! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): creates migration plans, and takes the plan with the best value of a
 //! prediction function, which may be no migration.
 //!
-//! The paper has three ideas. The first two ideas concern the trigger (imbalance per processor, shorter intervals under
-//! imbalance). This strategy implements the third idea, with some choices of migsim. Processes are ranked by how much earlier
+//! The paper has three ideas. The first is imbalance per processor, not per process: the trigger `migbsp` compares the times of
+//! hosts, so that `migpf/migbsp` has it. The second is a shorter interval under imbalance, whose formula only the closed text has;
+//! the same trigger shortens it as MigBSP does. This strategy is the third, with some choices of migsim. Processes are ranked by how much earlier
 //! they would finish on another host: `PM_i = t_now − min_h t_i(h)`, where `t_now` is the time of the present host of process i,
 //! and `t_i(h)` the time of host h with process i on it. Plan k moves the first k processes, one after another, each to the host
 //! that then finishes first; there are at most as many plans as processes. The prediction function of a plan is a simulated
