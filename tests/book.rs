@@ -633,13 +633,14 @@ fn kind(target: &Value) -> String {
 }
 
 /// The commands, in the order of the chapter about them.
-pub(super) const COMMANDS: [&str; 21] = [
+pub(super) const COMMANDS: [&str; 22] = [
     "run",
     "sweep",
     "sweep merge",
     "compare",
     "bottlenecks",
     "tune",
+    "advise",
     "explain",
     "snapshot",
     "decide",

@@ -1,5 +1,6 @@
 //! The tests of the whole: one line per capability.
 
+mod advise; // advice: the best pair of start and policy, confirmed on other seeds
 mod authors; // calls of the authors' own program: a folder of cases, calls in turn
 mod barrier_free; // supersteps without barriers worked out by hand
 mod basis; // the settings below a run: a paper's on its platform, neutral ones elsewhere

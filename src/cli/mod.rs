@@ -1,5 +1,6 @@
 //! The command-line program: parses the arguments, calls the library, prints results and errors, and returns the exit code.
 
+mod advise;
 mod args;
 mod bench;
 mod bottlenecks;
@@ -264,6 +265,7 @@ fn run_subcommand(
         args::Command::Bottlenecks(arguments) => {
             bottlenecks::run_bottlenecks(registry, arguments, out, errors)
         }
+        args::Command::Advise(arguments) => advise::run_advise(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {
             return compare::run_compare(registry, arguments, out, errors);
         }

@@ -122,7 +122,7 @@ const INFORMATIVE_KEYS: [&str; 5] = ["$schema", "schema", "description", "origin
 
 /// Returns the command line that runs the best setting that the search has found. The varied keys are set last, with `--set`, and
 /// thus override all earlier arguments.
-fn best_run_command(
+pub(super) fn best_run_command(
     arguments: &SettingsArguments,
     sweep: &Sweep,
     setting: &Setting,

@@ -260,6 +260,9 @@ pub struct RuntimeConfig {
     /// same for all policies.
     #[serde(skip_serializing_if = "is_default")]
     pub noise: f64,
+    /// Maximum number of supersteps that are run, so that the run ends after the first part of the application; 0 for all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub supersteps: u32,
     /// The methods by which the simulator may compute supersteps without simulating their events. They save computing time and
     /// change results by rounding errors at most.
     #[serde(skip_serializing_if = "is_default")]

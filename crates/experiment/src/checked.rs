@@ -43,6 +43,8 @@ pub(super) struct CheckedWorkload {
     /// Relative standard deviation of the random factors on the work, and the seed of these factors.
     noise: f64,
     noise_seed: u64,
+    /// Maximum number of supersteps.
+    pub(super) most: usize,
     scaling: Option<Scaling>,
 }
 
@@ -76,6 +78,7 @@ impl CheckedWorkload {
                 fault: OnceLock::new(),
                 noise: 0.0,
                 noise_seed: 0,
+                most: usize::MAX,
                 scaling: None,
             }),
         }
@@ -237,7 +240,7 @@ impl Workload for CheckedWorkload {
     }
 
     fn supersteps(&self) -> usize {
-        self.built.workload.supersteps()
+        self.built.workload.supersteps().min(self.most)
     }
 
     fn extent(&self) -> ApplicationSize {

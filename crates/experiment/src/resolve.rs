@@ -164,6 +164,9 @@ impl Experiment {
         let of_library = parts.insert_workload_settings(whole)?;
         let noise = parts.config.runtime.noise;
         parts.workload.add_noise(noise, parts.config.seed)?;
+        if parts.config.runtime.supersteps > 0 {
+            parts.workload.most = parts.config.runtime.supersteps as usize;
+        }
         parts.platform = add_missing_loopbacks(parts.platform, &parts.network);
         let is_recorded = !parts.workload.built.recording.is_empty();
         starts::set_default_mapping(&mut parts.config, &parts.platform, is_recorded);

@@ -9,7 +9,7 @@
 //! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`], `planner` |
 //! | store: rows of runs | [`run`], `row`, [`store`], [`folder`] |
 //! | results: tables, pages, figures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
-//! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
+//! | comparison and search | [`advise`], [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
 //!
 //! A setting is a combination of values of the varied parameters. A run has an identity, a hash of everything that affects its
 //! results ([`plan`]). A run with a row in the [`store`] is not repeated, whichever plan requests it. Only the rows and the plan
@@ -22,6 +22,7 @@
 //! assert!(migsim_study::schema().contains("\"title\": \"SweepFile\""));
 //! ```
 
+pub mod advise;
 pub mod bench;
 pub mod bottlenecks;
 mod cells;

@@ -2,6 +2,7 @@
 //!
 //! This file lists the commands. Each command, and each group of flags that several commands share, has its own file.
 
+mod advise;
 mod bench;
 mod bottlenecks;
 mod calibrate;
@@ -25,6 +26,7 @@ mod workload;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use advise::AdviseArguments;
 pub(super) use bench::BenchArguments;
 pub(super) use bottlenecks::BottleneckArguments;
 pub(super) use calibrate::CalibrateArguments;
@@ -143,6 +145,8 @@ pub(super) enum Command {
     /// Find what limits the speed of a run: repeat the run with one quantity changed at a time, and rank the changes by their
     /// gain
     Bottlenecks(Box<BottleneckArguments>),
+    /// Choose the start and the policy for an application on a platform, or none, and measure what they gain
+    Advise(Box<AdviseArguments>),
     /// Rank policies on one application, with confidence intervals, costs and the distance to a lower bound for all policies
     Compare(Box<CompareArguments>),
     /// Run policies on the cases of a benchmark suite, and print for each policy a row of results, which can be cited

@@ -1,0 +1,520 @@
+//! Advice for an application on a platform: from which start, and with which policy or without any, it ends first.
+//!
+//! ```text
+//! all pairs of start and policy, first part ─> the best pairs, whole application ─> the choice ─> other seeds, disturbed work
+//! ```
+//! The rounds are successive halving (Jamieson and Talwalkar, AISTATS 2016). A policy counts as better than none only if it saves
+//! more than the margin of indifference; between policies within this margin of each other, the first one in the list is taken.
+//! The gain is measured with seeds that did not choose, on work that is disturbed at random, against the best start without moves.
+
+use std::sync::Mutex;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    cells::{mean_cell, number_cell},
+    config::Sweep,
+    plan::Plan,
+    planner::seeds_of_sweep,
+    run::{Shard, lock, missing_runs, simulate_runs},
+    separate::Indifference,
+    setting::{Setting, load_experiment},
+    stats::Sample,
+    store::Store,
+};
+use migsim_base::{
+    error::{Error, Problem},
+    words::format_count,
+};
+use migsim_bsp::Scenario;
+use migsim_experiment::KeySetting;
+use migsim_output::{
+    Cell, Sheet, Table, escape_html,
+    frame::{list_html, sections_page},
+    number_column, text_column, with_version,
+};
+use migsim_platform::MappingRule;
+
+/// The policies among which the advice chooses by default. Without rescheduling comes first, then the order of the suite lb-1
+/// with shared cores.
+pub const POLICIES: &str = "never,refine,migpf,prefix,inform-and-transfer,greedy-refine,migbsp,greedy-comm,greedy,refine/menon,refine/every=20,inform-and-transfer/menon,greedy-refine/menon,greedy/menon,diffusion";
+
+/// The policy that never moves a process.
+pub const NEVER: &str = "never";
+
+/// Number of pairs that are simulated over the whole application, apart from the best pair without moves.
+const FINALISTS: usize = 12;
+
+/// Difference of two policies below which small errors of the description would change the advice, and below which none is
+/// shown \[%\].
+const NEAR_PERCENT: f64 = 2.0;
+const SAME_PERCENT: f64 = 0.05;
+
+/// Number of new seeds with which the choice is judged.
+pub const JUDGE_SEEDS: usize = 20;
+
+/// Key and value of the disturbance of the work when the choice is judged.
+const DISTURBANCE: (&str, f64) = ("runtime.noise", 0.02);
+
+/// The task of an adviser.
+#[derive(Debug)]
+pub struct Advising<'a> {
+    /// The experiment, whose parameters are the mapping and the policy.
+    pub sweep: &'a Sweep,
+    /// The names of the policies, of which the first wins a tie; [`NEVER`] is always among them.
+    pub policies: Vec<String>,
+    /// The part of the supersteps that is simulated with all pairs \[%\], from 1 to 100.
+    pub first_percent: usize,
+    /// Maximum number of runs.
+    pub run_budget: usize,
+    /// The margin of indifference.
+    pub indifference: Indifference,
+    /// The store of the rows of finished runs.
+    pub store: &'a Mutex<Store>,
+}
+
+/// A start and a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Pair {
+    /// The mapping rule; `None` for the start of the experiment.
+    pub start: Option<String>,
+    /// The name of the policy.
+    pub policy: String,
+}
+
+/// The times of a pair.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairTimes {
+    /// The pair.
+    #[serde(flatten)]
+    pub pair: Pair,
+    /// Mean makespan of the first part \[s\].
+    pub first_part_s: f64,
+    /// Mean makespan of the application \[s\]; `None` if only the first part was simulated.
+    pub whole_s: Option<f64>,
+    /// Makespan on disturbed work with other seeds \[s\]; `None` if the pair was not judged.
+    pub judged_s: Option<Sample>,
+}
+
+/// The advice, and the times from which it follows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Advice {
+    /// The pair that is advised.
+    pub advised: Pair,
+    /// The best pair without moves.
+    pub best_start: Pair,
+    /// Time that the advised pair saves of that of the best start without moves \[%\], seed by seed; `None` if they are the same.
+    pub gain_percent: Option<Sample>,
+    /// Time that the advised pair saves of that of the experiment's own start without moves \[%\], seed by seed.
+    pub gain_over_own_start_percent: Option<Sample>,
+    /// The pair that the search chose, if the gain on other seeds did not confirm it.
+    pub not_confirmed: Option<Pair>,
+    /// The pair that the first part alone would have chosen, if it is another one, and the time that it takes longer on the whole
+    /// application \[%\].
+    pub first_part_chose: Option<(Pair, f64)>,
+    /// Number of supersteps of the first part and of the application.
+    pub supersteps: [usize; 2],
+    /// The margin of indifference.
+    #[serde(rename = "indifference_percent")]
+    pub indifference: Indifference,
+    /// Number of runs.
+    pub runs: usize,
+    /// All pairs, by their times: those that were simulated longest come first.
+    pub pairs: Vec<PairTimes>,
+    /// The command that follows the advice; empty until it is known.
+    pub command: String,
+}
+
+impl Advising<'_> {
+    /// Chooses a start and a policy, and measures what they save.
+    ///
+    /// # Errors
+    /// The experiment cannot be run, the budget is too small, or a row cannot be written.
+    pub fn run(&self) -> Result<Advice, Error> {
+        let mut seeds = seeds_of_sweep(self.sweep)?;
+        let own = load_experiment(self.sweep, &[None, Some(NEVER.into())], seeds[0])?;
+        let count = own.workload.supersteps();
+        let first = (count * self.first_percent).div_ceil(100).max(1);
+        let pairs = self.pairs(seeds[0])?;
+        if !own.uses_seed() {
+            seeds.truncate(1);
+        }
+        let judged = 3 * JUDGE_SEEDS + (FINALISTS + 1) * seeds.len();
+        let Some(affordable) = self.run_budget.checked_sub(judged + pairs.len()) else {
+            let least = judged + pairs.len();
+            return Err(Error::input(
+                format!(
+                    "a budget of {} is too small for {} of start and policy",
+                    format_count(self.run_budget, "run"),
+                    format_count(pairs.len(), "pair")
+                ),
+                "--budget",
+                format!("give a `--budget` of at least {least}, or fewer `--policies`"),
+            ));
+        };
+        let first_seeds = (1 + affordable / pairs.len()).min(seeds.len());
+        let part = [KeySetting::new("runtime.supersteps", "--first", first)];
+        let times = self.times(&pairs, &seeds[..first_seeds], &part)?;
+        let mut runs = pairs.len() * first_seeds;
+        let found = pairs.into_iter().zip(times);
+        let mut found: Vec<PairTimes> = found
+            .filter_map(|(pair, times)| {
+                Some(PairTimes {
+                    pair,
+                    first_part_s: Sample::from_numbers(&times?)?.mean,
+                    whole_s: None,
+                    judged_s: None,
+                })
+            })
+            .collect();
+        let first_choice = self
+            .choose(&found, |one| Some(one.first_part_s))
+            .ok_or_else(|| self.failure())?;
+        let first_choice = found[first_choice].pair.clone();
+        found.sort_by(|a, b| a.first_part_s.total_cmp(&b.first_part_s));
+        let finalists = finalists(&found, &first_choice);
+        let times = self.times(&finalists, &seeds, &[])?;
+        runs += finalists.len() * seeds.len();
+        for (pair, times) in finalists.iter().zip(times) {
+            let mean = times.and_then(|times| Some(Sample::from_numbers(&times)?.mean));
+            if let Some(one) = found.iter_mut().find(|one| one.pair == *pair) {
+                one.whole_s = mean;
+            }
+        }
+        let whole = |one: &PairTimes| one.whole_s;
+        let chosen = self.choose(&found, whole).ok_or_else(|| self.failure())?;
+        let is_still = |one: &&PairTimes| one.pair.policy == NEVER && one.whole_s.is_some();
+        let still = found.iter().filter(is_still);
+        let best_start = still
+            .min_by(|a, b| {
+                f64::total_cmp(&whole(a).unwrap_or(f64::MAX), &whole(b).unwrap_or(f64::MAX))
+            })
+            .ok_or_else(|| self.failure())?;
+        let (chosen, best_start) = (found[chosen].pair.clone(), best_start.pair.clone());
+        let mut advice = Advice {
+            first_part_chose: longer_by(&found, &first_choice, &chosen)
+                .filter(|percent| *percent > self.indifference.percent())
+                .map(|percent| (first_choice, percent)),
+            advised: chosen,
+            best_start,
+            gain_percent: None,
+            gain_over_own_start_percent: None,
+            not_confirmed: None,
+            supersteps: [first, count],
+            indifference: self.indifference,
+            runs,
+            pairs: found,
+            command: String::new(),
+        };
+        self.judge(&mut advice, &seeds)?;
+        Ok(advice)
+    }
+
+    /// Measures the gain of the choice with other seeds on disturbed work, and takes it back if the gain is not confirmed.
+    fn judge(&self, advice: &mut Advice, seeds: &[u64]) -> Result<(), Error> {
+        let last = seeds.iter().max().copied().unwrap_or(0);
+        let others = (1..=JUDGE_SEEDS as u64).map(|next| last.wrapping_add(next));
+        let others: Vec<u64> = others.collect();
+        let own = Pair {
+            start: None,
+            policy: NEVER.to_owned(),
+        };
+        let judged = [advice.advised.clone(), advice.best_start.clone(), own];
+        let (key, value) = DISTURBANCE;
+        let disturbed = [KeySetting::new(key, "migsim advise", value)];
+        let times = self.times(&judged, &others, &disturbed)?;
+        advice.runs += judged.len() * others.len();
+        for (pair, times) in judged.iter().zip(&times) {
+            let sample = times.as_ref().and_then(|times| Sample::from_numbers(times));
+            if let Some(one) = advice.pairs.iter_mut().find(|one| one.pair == *pair) {
+                one.judged_s = sample;
+            }
+        }
+        let [chosen, best, own] = &times[..] else {
+            return Err(self.failure());
+        };
+        let saved = |times: &Option<Vec<f64>>, than: &Option<Vec<f64>>| {
+            let pairs = times.as_ref()?.iter().zip(than.as_ref()?);
+            let percent = pairs.map(|(time, than)| 100.0 * (than - time) / than);
+            Sample::from_numbers(&percent.collect::<Vec<_>>())
+        };
+        let is_move = advice.advised.policy != NEVER;
+        advice.gain_percent = saved(chosen, best).filter(|_| is_move);
+        let margin = self.indifference.percent();
+        let is_confirmed = advice
+            .gain_percent
+            .is_some_and(|gain| gain.mean - gain.ci95.unwrap_or(0.0) > 0.0 && gain.mean > margin);
+        advice.gain_over_own_start_percent = saved(chosen, own);
+        if is_move && !is_confirmed {
+            let still = advice.best_start.clone();
+            advice.not_confirmed = Some(std::mem::replace(&mut advice.advised, still));
+            advice.gain_over_own_start_percent = saved(best, own);
+        }
+        Ok(())
+    }
+
+    /// Returns all pairs, with each start that differs from the others once.
+    fn pairs(&self, seed: u64) -> Result<Vec<Pair>, Error> {
+        let mut placements = Vec::new();
+        let mut starts = Vec::new();
+        let rules = MappingRule::ALL
+            .into_iter()
+            .map(|rule| Some(rule.name().to_owned()));
+        for start in std::iter::once(None).chain(rules) {
+            let setting = vec![start.clone().map(Value::from), Some(NEVER.into())];
+            match load_experiment(self.sweep, &setting, seed) {
+                Ok(experiment) if !placements.contains(&experiment.placement) => {
+                    placements.push(experiment.placement);
+                    starts.push(start);
+                }
+                Ok(_) => {}
+                // A start that does not fit into the memory of hosts is none.
+                Err(_) if start.is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let pairs = self.policies.iter().flat_map(|policy| {
+            starts.iter().map(|start| Pair {
+                start: start.clone(),
+                policy: policy.clone(),
+            })
+        });
+        Ok(pairs.collect())
+    }
+
+    /// Simulates the pairs with all seeds under further settings, and returns their makespans \[s\], or `None` if a run failed.
+    fn times(
+        &self,
+        pairs: &[Pair],
+        seeds: &[u64],
+        settings: &[KeySetting],
+    ) -> Result<Vec<Option<Vec<f64>>>, Error> {
+        let mut sweep = self.sweep.clone();
+        sweep.fixed_flags.extend_from_slice(settings);
+        let all: Vec<Setting> = pairs.iter().map(Pair::setting).collect();
+        let plan = Plan::from_settings(&sweep, all, seeds.to_vec())?;
+        let runs = missing_runs(&plan, Shard::WHOLE, &lock(self.store).rows);
+        simulate_runs(&sweep, &plan, &runs, self.store)?;
+        let store = lock(self.store);
+        let times = (0..pairs.len()).map(|setting| {
+            let rows = plan.rows_of(setting, &store.rows).into_iter();
+            rows.map(|row| row?.makespan(Scenario::Iii)).collect()
+        });
+        Ok(times.collect())
+    }
+
+    /// Returns the pair with the shortest time. Of those within the margin of indifference one without moves is taken, or that of
+    /// the first policy.
+    fn choose(
+        &self,
+        pairs: &[PairTimes],
+        time: impl Fn(&PairTimes) -> Option<f64>,
+    ) -> Option<usize> {
+        let least = pairs.iter().filter_map(&time).min_by(f64::total_cmp)?;
+        let most = least * (1.0 + self.indifference.percent() / 100.0);
+        let rank = |one: &PairTimes| {
+            let at = |policy: &String| *policy == one.pair.policy;
+            (one.pair.policy != NEVER, self.policies.iter().position(at))
+        };
+        let near = pairs.iter().enumerate();
+        let near =
+            near.filter_map(|(at, one)| Some((at, one, time(one).filter(|time| *time <= most)?)));
+        let best = near.min_by(|a, b| rank(a.1).cmp(&rank(b.1)).then(a.2.total_cmp(&b.2)));
+        best.map(|(at, ..)| at)
+    }
+
+    fn failure(&self) -> Error {
+        let store = lock(self.store);
+        let error = store.rows.values().find_map(|row| row.error.clone());
+        let problem = Problem::new(format!(
+            "no pair of start and policy could be simulated; the error of the first: {}",
+            error.unwrap_or_else(|| "unknown".to_owned())
+        ));
+        Error::SimulationFailure(problem.hint("examine one pair with `migsim run`"))
+    }
+}
+
+/// Returns the pairs that are simulated over the whole application: the best ones with different times, the choice of the first
+/// part, and the best pair without moves. `pairs` is sorted by time.
+fn finalists(pairs: &[PairTimes], first_choice: &Pair) -> Vec<Pair> {
+    let mut found: Vec<&PairTimes> = Vec::new();
+    for one in pairs {
+        let is_new = found
+            .last()
+            .is_none_or(|last| last.first_part_s < one.first_part_s);
+        if is_new && found.len() < FINALISTS {
+            found.push(one);
+        }
+    }
+    let still = pairs.iter().filter(|one| one.pair.policy == NEVER);
+    let own = pairs.iter().filter(|one| one.pair == *first_choice);
+    for one in still.take(2).chain(own) {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found.into_iter().map(|one| one.pair.clone()).collect()
+}
+
+/// Returns by how much the whole application takes longer with a pair than with another one \[%\].
+fn longer_by(pairs: &[PairTimes], pair: &Pair, than: &Pair) -> Option<f64> {
+    let time = |pair: &Pair| pairs.iter().find(|one| one.pair == *pair)?.whole_s;
+    Some(100.0 * (time(pair)? / time(than)? - 1.0))
+}
+
+impl Pair {
+    /// Returns the pair as a setting of the parameters mapping and policy.
+    pub fn setting(&self) -> Setting {
+        vec![
+            self.start.clone().map(Value::from),
+            Some(self.policy.clone().into()),
+        ]
+    }
+
+    fn describe(&self) -> String {
+        let start = self.start.as_ref();
+        let start = start.map_or("the start as it is".to_owned(), |rule| {
+            format!("`--mapping {rule}`")
+        });
+        if self.policy == NEVER {
+            format!("{start} without moves")
+        } else {
+            format!("{start} and the policy `{}`", self.policy)
+        }
+    }
+}
+
+impl Advice {
+    /// Returns what to do, what it gains, and what the advice rests on, in sentences.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut all = vec![format!("Do this: {}.", self.advised.describe())];
+        let margin = self.indifference.percent();
+        let seeds = format!("with {JUDGE_SEEDS} other seeds and work that is disturbed by 2 %");
+        all.push(match (&self.not_confirmed, self.gain_percent) {
+            (Some(pair), Some(gain)) => format!(
+                "Moves do not pay: {seeds}, {} saves {} % of the time of this start, which is not shown to be more than {margin} %.",
+                pair.describe(),
+                gain.format()
+            ),
+            (_, Some(gain)) => format!(
+                "It saves {} % (mean and 95 % interval, {seeds}) of the time of the best start without moves, which is {}.",
+                gain.format(),
+                self.best_start.describe()
+            ),
+            _ => format!("No policy saves more than {margin} % of the time of this start."),
+        });
+        if let Some(gain) = self.gain_over_own_start_percent
+            && (self.advised.start.is_some() || self.advised.policy != NEVER)
+        {
+            all.push(format!(
+                "Compared with the start as it is without moves it saves {} %.",
+                gain.format()
+            ));
+        }
+        if let Some((pair, percent)) = &self.first_part_chose {
+            all.push(format!(
+                "The first {} of {} supersteps alone would have chosen {}, which takes {percent:.1} % longer in all: the application or a load changes later.",
+                self.supersteps[0],
+                self.supersteps[1],
+                pair.describe()
+            ));
+        }
+        let others = self
+            .pairs
+            .iter()
+            .filter(|one| one.pair.policy != self.advised.policy);
+        let next = others
+            .filter_map(|one| Some((&one.pair, one.whole_s?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .and_then(|(next, _)| Some((next, longer_by(&self.pairs, next, &self.advised)?)));
+        if let Some((next, percent)) = next {
+            let takes = if percent.abs() < SAME_PERCENT {
+                "takes as long".to_owned()
+            } else if percent < 0.0 {
+                format!("takes {:.1} % less", -percent)
+            } else {
+                format!("takes {percent:.1} % longer")
+            };
+            let end = if (SAME_PERCENT..NEAR_PERCENT).contains(&percent.abs()) {
+                ": errors of this size in speeds, loads or prices would change the advice"
+            } else {
+                ""
+            };
+            all.push(format!(
+                "The best other policy, {}, {takes}{end}.",
+                next.describe()
+            ));
+        }
+        all
+    }
+
+    /// Returns the advice as JSON.
+    pub fn to_json(&self) -> Value {
+        let mut all = json!(self);
+        all["sentences"] = json!(self.sentences());
+        with_version(all)
+    }
+
+    /// Returns the printed output.
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        for line in self.sentences() {
+            sheet.add_line(line);
+        }
+        sheet.add_line("");
+        sheet.add_table(self.table());
+        sheet.add_line("");
+        sheet.add_line(&self.command);
+        sheet
+    }
+
+    /// Returns the page `index.html`.
+    pub fn page(&self) -> String {
+        let command = format!(
+            "<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
+            escape_html(&self.command)
+        );
+        let sections = [
+            (
+                "advice",
+                "What to do",
+                list_html(&self.sentences()) + &command,
+            ),
+            ("pairs", "Starts and policies", self.table().to_html(25)),
+        ];
+        let lead = format!("<p>{}.</p>\n", format_count(self.runs, "run"));
+        sections_page("Advice", &lead, sections, &[])
+    }
+
+    fn table(&self) -> Table {
+        let columns = [
+            text_column("start", "start"),
+            text_column("policy", "policy"),
+            number_column("first part [s]", "first_part_s"),
+            number_column("whole [s]", "whole_s"),
+            number_column("disturbed [s]", "judged_s"),
+        ];
+        let mut table = Table::new("pairs", "", &columns);
+        let simulated = self.pairs.iter().filter(|one| one.whole_s.is_some());
+        let mut simulated: Vec<&PairTimes> = simulated.collect();
+        simulated.sort_by(|a, b| {
+            a.whole_s
+                .unwrap_or(0.0)
+                .total_cmp(&b.whole_s.unwrap_or(0.0))
+        });
+        for one in simulated {
+            table.push_row([
+                Cell::text(one.pair.start.as_deref().unwrap_or("as it is")),
+                Cell::text(&one.pair.policy),
+                number_cell(one.first_part_s),
+                number_cell(one.whole_s),
+                mean_cell(one.judged_s),
+            ]);
+        }
+        table
+    }
+}

@@ -1,0 +1,102 @@
+//! Implements `migsim advise`: chooses a start and a policy for an application on a platform, and prints what they gain.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::{
+    args::AdviseArguments, setup::StudySetup, sweep::read_varied_experiment, tune::best_run_command,
+};
+use crate::{
+    Registry,
+    error::{Error, Problem},
+    experiment::KeySetting,
+    sweep::{
+        Parameter, ValuesSpec,
+        advise::{Advising, NEVER},
+    },
+};
+
+/// The seeds with which pairs are compared if the user names none.
+const DEFAULT_SEEDS: &str = "1..3";
+
+pub(super) fn run_advise(
+    registry: &Registry,
+    arguments: &AdviseArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let settings = &arguments.varied.settings;
+    let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
+    let is_policy_given = settings.policy.is_some();
+    for (flag, is_given, hint) in [
+        (
+            "--policy",
+            is_policy_given,
+            "name the policies among which to choose with `--policies never,migbsp,refine`",
+        ),
+        (
+            "--scenario",
+            !settings.scenario.is_empty(),
+            "leave out the flag: each policy is simulated with its moves (scenario iii)",
+        ),
+        (
+            "--vary",
+            !sweep.varied_parameters.is_empty() && !is_policy_given,
+            "give each key one value; to vary more than start and policy use `migsim sweep`",
+        ),
+    ] {
+        if is_given {
+            let message = format!("`{flag}` cannot be used with `advise`");
+            return Err(Error::input(message, flag, hint));
+        }
+    }
+    let source = format!("--policies {}", arguments.policies);
+    let policies = ValuesSpec::parse(&arguments.policies)
+        .map_err(|message| Problem::new(message).source(&source))?;
+    let mut names: Vec<String> = policies
+        .values()
+        .map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned))
+        .collect();
+    if !names.iter().any(|name| name == NEVER) {
+        names.insert(0, NEVER.to_owned());
+    }
+    let rules = ValuesSpec::from_list(Vec::new(), "");
+    sweep.varied_parameters = vec![
+        Parameter::new(registry, "mapping", rules, "the starts"),
+        Parameter::new(registry, "policy", policies, source),
+    ];
+    if sweep.seeds.is_none() {
+        let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
+        sweep.seeds = Some(match seed {
+            Some(flag) => ValuesSpec::from_list(vec![flag.value.clone()], flag.value.to_string()),
+            None => ValuesSpec::parse(DEFAULT_SEEDS).expect("the usual seeds can be read"),
+        });
+        sweep.fixed_flags.retain(|flag| flag.key != "seed");
+    }
+    let scenarios = KeySetting::new("scenarios", "migsim advise", json!(["iii"]));
+    sweep.fixed_flags.push(scenarios);
+    let output = arguments.output_and_threads;
+    let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
+    sweep.limits = setup.limits;
+    let store = setup.open_store(errors)?;
+    let advising = Advising {
+        sweep: &sweep,
+        policies: names,
+        first_percent: arguments.first,
+        run_budget: arguments.budget as usize,
+        indifference: arguments.indifference,
+        store: &store,
+    };
+    let mut advice =
+        setup.run_with_store(&store, u64::from(arguments.budget), || advising.run())?;
+    advice.command = best_run_command(settings, &sweep, &advice.advised.setting())?;
+    let page = || [("index.html", advice.page())];
+    setup.finish(
+        out,
+        "advise.json",
+        advice.to_json(),
+        || advice.sheet(),
+        page,
+    )
+}

@@ -1,0 +1,70 @@
+//! Advice as a user meets it: it names the pair that simulations of the whole application confirm, or nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use serde_json::Value;
+
+use crate::support::{json, refused};
+
+const CASE: &str = "advise --app synthetic --procs 12 --set workload.supersteps=60 --set workload.spread=0.6 --policies never,refine,greedy-refine,migbsp";
+
+#[test]
+fn the_advised_pair_is_within_the_margin_of_the_best_simulated_one() {
+    let scratch = tempfile::tempdir().unwrap();
+    let advice = json(scratch.path(), &format!("{CASE} --out a -j 1"));
+    let pairs = advice["pairs"].as_array().unwrap();
+    let times = pairs.iter().filter_map(|one| one["whole_s"].as_f64());
+    let least = times.fold(f64::INFINITY, f64::min);
+    let own = pairs.iter().find(|one| {
+        one["start"] == advice["advised"]["start"] && one["policy"] == advice["advised"]["policy"]
+    });
+    let own = own.unwrap();
+    let is_confirmed = advice["not_confirmed"].is_null();
+    assert!(
+        !is_confirmed || own["whole_s"].as_f64().unwrap() <= 1.005 * least,
+        "{advice:#}"
+    );
+    // The runs are judged with seeds and on work that did not choose.
+    assert_eq!(own["judged_s"]["count"], 20);
+    assert!(scratch.path().join("a/index.html").is_file());
+    // Nothing is simulated twice, and threads do not matter.
+    assert_eq!(
+        json(scratch.path(), &format!("{CASE} --out a -j 2")),
+        advice
+    );
+    assert_eq!(json(scratch.path(), &format!("{CASE} -j 2")), advice);
+    // The command repeats the advised run.
+    let command = advice["command"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("migsim ")
+        .unwrap();
+    let run = json(scratch.path(), &format!("{command} --scenario iii"));
+    let last = run["scenarios"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["makespan_s"], own["whole_s"]);
+}
+
+#[test]
+fn where_all_hosts_and_processes_are_alike_nothing_is_moved() {
+    let scratch = tempfile::tempdir().unwrap();
+    let case = "advise --platform lab.json --app synthetic --procs 8 --set workload.supersteps=40 --set workload.spread=0";
+    let hosts = r#"{"name": "lab", "hosts": 8, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "10 us"}}"#;
+    std::fs::write(scratch.path().join("lab.json"), hosts).unwrap();
+    let advice: Value = json(scratch.path(), case);
+    assert_eq!(advice["advised"]["policy"], "never", "{advice:#}");
+    assert!(advice["gain_percent"].is_null());
+}
+
+#[test]
+fn what_advice_cannot_use_is_refused_with_what_to_do() {
+    let scratch = tempfile::tempdir().unwrap();
+    for (more, expected) in [
+        ("--policy refine", "name the policies among which to choose"),
+        ("--first 0%", "write a whole percentage"),
+        ("--budget 10", "give a `--budget` of at least"),
+        ("--vary workload.spread=0,1", "give each key one value"),
+    ] {
+        let text = refused(scratch.path(), &format!("{CASE} {more}"));
+        assert!(text.contains(expected), "{more}: {text}");
+    }
+}
