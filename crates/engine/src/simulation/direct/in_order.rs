@@ -43,21 +43,24 @@ impl Direct {
         self.lists.link(processes, messages, |one| one.from.index());
         self.waiting_messages.clear(processes, messages.len());
         self.clear_message_times(messages.len());
+        let computed = &self.evaluated.computed;
+        let first = self.lists.first.iter().zip(computed);
+        let sent = |(&first, &time): (&u32, &f64)| if first == NONE { time } else { f64::INFINITY };
         self.sent.clear();
-        self.sent.resize(processes, f64::INFINITY);
+        self.sent.extend(first.map(sent));
+        let has_sends = state.model.has_processor_times();
         let (paths, flow_batch) = (&self.paths, &mut self.flow_batch);
         let mut sends = BlockingSends {
             activities,
             paths,
             message_paths: &self.message_paths,
             send_time: |message: &Message| {
+                if !has_sends {
+                    return 0.0;
+                }
                 let is_inside = activities.is_inside_host(message);
                 let (time, _) = state.model.processor_times(is_inside, message.size.get());
-                if time > 0.0 {
-                    time / speed_share(activities.hosts(message).0)
-                } else {
-                    0.0
-                }
+                time / speed_share(activities.hosts(message).0)
             },
             unsent: &mut self.lists,
             waiting: &mut self.waiting_messages,
@@ -66,8 +69,10 @@ impl Direct {
             started: &mut self.evaluated.started,
             delivered: &mut self.evaluated.delivered,
         };
-        for (process, &time) in (0..).zip(&self.evaluated.computed) {
-            sends.go_on(process, time, |start| flow_batch.starts.push(start));
+        for (process, &time) in (0..).zip(computed) {
+            if sends.sent[process as usize].is_infinite() {
+                sends.go_on(process, time, |start| flow_batch.starts.push(start));
+            }
         }
         let flows = messages.iter().zip(&self.message_paths);
         let flows = flows.filter(|(message, path)| {
@@ -93,6 +98,7 @@ impl Direct {
 
 impl<S: Fn(&Message) -> f64> BlockingSends<'_, S> {
     /// Lets a process go on at local time `time`, and then all processes that wait for it \[s\].
+    #[inline]
     fn go_on(&mut self, process: u32, time: f64, mut start_flow: impl FnMut(FlowStart)) {
         let mut next = Some((process, time));
         while let Some((process, time)) = next {
@@ -104,6 +110,7 @@ impl<S: Fn(&Message) -> f64> BlockingSends<'_, S> {
     }
 
     /// Sends the messages of a process from local time `time` on, until one starts a flow or waits for its receiver \[s\].
+    #[inline]
     fn send(&mut self, process: u32, mut time: f64) -> Option<FlowStart> {
         let Self {
             activities, paths, ..

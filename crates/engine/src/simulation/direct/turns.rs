@@ -54,6 +54,7 @@ impl MessageLists {
         self.next.resize(messages, NONE);
     }
 
+    #[inline]
     pub(super) fn push(&mut self, process: usize, message: usize) {
         self.next[message] = std::mem::replace(&mut self.first[process], to_u32(message));
     }
