@@ -1,7 +1,5 @@
 //! Advice as a user meets it: it names the pair that simulations of the whole application confirm, or nothing.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
-
 use serde_json::Value;
 
 use crate::support::{json, refused};

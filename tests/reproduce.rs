@@ -1,5 +1,7 @@
 //! `migsim reproduce`: its results equal the committed ones, and its facts are complete.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
 use std::{collections::BTreeSet, fs, path::Path};
 
 use migsim::{
