@@ -9,7 +9,7 @@ const CASE: &str = "advise --app synthetic --procs 12 --set workload.supersteps=
 #[test]
 fn the_advised_pair_is_within_the_margin_of_the_best_simulated_one() {
     let scratch = tempfile::tempdir().unwrap();
-    let advice = json(scratch.path(), &format!("{CASE} --out a -j 1"));
+    let advice = json(scratch.path(), &format!("{CASE} --seed 1 --out a -j 1"));
     let pairs = advice["pairs"].as_array().unwrap();
     let times = pairs.iter().filter_map(|one| one["whole_s"].as_f64());
     let least = times.fold(f64::INFINITY, f64::min);
@@ -23,14 +23,17 @@ fn the_advised_pair_is_within_the_margin_of_the_best_simulated_one() {
         "{advice:#}"
     );
     // The runs are judged with seeds and on work that did not choose.
-    assert_eq!(own["judged_s"]["count"], 20);
+    assert!(own["judged_s"]["ci95"].as_f64().unwrap() > 0.0);
     assert!(scratch.path().join("a/index.html").is_file());
     // Nothing is simulated twice, and threads do not matter.
     assert_eq!(
-        json(scratch.path(), &format!("{CASE} --out a -j 2")),
+        json(scratch.path(), &format!("{CASE} --seed 1 --out a -j 2")),
         advice
     );
-    assert_eq!(json(scratch.path(), &format!("{CASE} -j 2")), advice);
+    assert_eq!(
+        json(scratch.path(), &format!("{CASE} --seed 1 -j 2")),
+        advice
+    );
     // The command repeats the advised run.
     let command = advice["command"]
         .as_str()
@@ -46,7 +49,7 @@ fn the_advised_pair_is_within_the_margin_of_the_best_simulated_one() {
 fn where_all_hosts_and_processes_are_alike_nothing_is_moved() {
     let scratch = tempfile::tempdir().unwrap();
     let case = "advise --platform lab.json --app synthetic --procs 8 --set workload.supersteps=40 --set workload.spread=0";
-    let hosts = r#"{"name": "lab", "hosts": 8, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "10 us"}}"#;
+    let hosts = r#"{"schema": "migsim-platform-1", "name": "lab", "clusters": [{"name": "lab", "hosts": 8, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "10 us"}}]}"#;
     std::fs::write(scratch.path().join("lab.json"), hosts).unwrap();
     let advice: Value = json(scratch.path(), case);
     assert_eq!(advice["advised"]["policy"], "never", "{advice:#}");

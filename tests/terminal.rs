@@ -67,7 +67,8 @@ fn zsh_and_fish_offer_names_beside_files() {
     );
     assert!(zsh.contains(":(never migbsp migbsp-2007"));
     let fish = script("fish");
-    let platform = |line: &&str| line.contains("-l platform ");
+    // The flag of `reproduce` accepts only files.
+    let platform = |line: &&str| line.contains("-l platform ") && line.contains(" -a ");
     let line = fish.lines().find(platform).unwrap();
     assert!(
         line.contains(" -r -a \"authors-2015") && !line.contains(" -f "),
@@ -87,12 +88,12 @@ fn zsh_and_fish_offer_names_beside_files() {
         let start = format!("using_subcommand {place}\" -a \"{names} ");
         assert!(fish.contains(&start), "{start}");
     }
-    // Each argument that accepts a platform or an experiment was found.
+    // Each argument that accepts a platform or an experiment was found, apart from the files of `reproduce`.
     let bash = script("bash");
     assert_eq!(
         bash.matches("compgen -f -W $'authors-2015\\ngrid5000\\nlbm\\nsw-dynamic\\n")
             .count(),
-        bash.matches("--platform)").count()
+        bash.matches("--platform)").count() - 1
     );
 }
 

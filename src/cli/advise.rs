@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Problem},
     experiment::KeySetting,
     sweep::{
-        Parameter, ValuesSpec,
+        Parameter, Sweep, ValuesSpec,
         advise::{Advising, NEVER},
     },
 };
@@ -26,6 +26,38 @@ pub(super) fn run_advise(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
+    let settings = &arguments.varied.settings;
+    let (mut sweep, policies) = starts_and_policies(registry, arguments)?;
+    let output = arguments.output_and_threads;
+    let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
+    sweep.limits = setup.limits;
+    let store = setup.open_store(errors)?;
+    let advising = Advising {
+        sweep: &sweep,
+        policies,
+        first_percent: arguments.first,
+        run_budget: arguments.budget as usize,
+        indifference: arguments.indifference,
+        store: &store,
+    };
+    let mut advice =
+        setup.run_with_store(&store, u64::from(arguments.budget), || advising.run())?;
+    advice.command = best_run_command(settings, &sweep, &advice.advised.setting())?;
+    let page = || [("index.html", advice.page())];
+    setup.finish(
+        out,
+        "advise.json",
+        advice.to_json(),
+        || advice.sheet(),
+        page,
+    )
+}
+
+/// Returns the experiment with its parameters mapping and policy, and the names of the policies.
+fn starts_and_policies(
+    registry: &Registry,
+    arguments: &AdviseArguments,
+) -> Result<(Sweep, Vec<String>), Error> {
     let settings = &arguments.varied.settings;
     let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
     let is_policy_given = settings.policy.is_some();
@@ -76,27 +108,5 @@ pub(super) fn run_advise(
     }
     let scenarios = KeySetting::new("scenarios", "migsim advise", json!(["iii"]));
     sweep.fixed_flags.push(scenarios);
-    let output = arguments.output_and_threads;
-    let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
-    sweep.limits = setup.limits;
-    let store = setup.open_store(errors)?;
-    let advising = Advising {
-        sweep: &sweep,
-        policies: names,
-        first_percent: arguments.first,
-        run_budget: arguments.budget as usize,
-        indifference: arguments.indifference,
-        store: &store,
-    };
-    let mut advice =
-        setup.run_with_store(&store, u64::from(arguments.budget), || advising.run())?;
-    advice.command = best_run_command(settings, &sweep, &advice.advised.setting())?;
-    let page = || [("index.html", advice.page())];
-    setup.finish(
-        out,
-        "advise.json",
-        advice.to_json(),
-        || advice.sheet(),
-        page,
-    )
+    Ok((sweep, names))
 }

@@ -83,7 +83,7 @@ pub(super) fn with_program_name(command: Command, program: Option<&OsString>) ->
 }
 
 /// For each command that takes settings, the flags that `-h` and `--help` show, in this order; `--help-all` shows all flags.
-const BRIEF_HELP_FLAGS: [(&str, &[&str]); 9] = [
+const BRIEF_HELP_FLAGS: [(&str, &[&str]); 10] = [
     (
         "run",
         &[
@@ -109,6 +109,13 @@ const BRIEF_HELP_FLAGS: [(&str, &[&str]); 9] = [
         "tune",
         &[
             "platform", "app", "procs", "load", "policy", "vary", "seeds", "fresh", "budget", "out",
+        ],
+    ),
+    (
+        "advise",
+        &[
+            "platform", "app", "procs", "load", "policies", "first", "seeds", "settings", "budget",
+            "out",
         ],
     ),
     (

@@ -22,3 +22,8 @@ pub(super) fn push_table(text: &mut String, columns: &str, rows: impl IntoIterat
 pub(super) fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
+
+/// Formats a fraction as a percentage with two decimals; `None` becomes a dash.
+pub(super) fn percent_text(fraction: Option<f64>) -> String {
+    fraction.map_or("-".into(), |fraction| format!("{:.2} %", 100.0 * fraction))
+}

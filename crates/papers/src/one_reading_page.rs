@@ -2,13 +2,12 @@
 //! rescheduling calls that cost only their messages.
 
 use super::{
-    markdown::{push_table, put},
+    markdown::{percent_text, push_table, put},
     one_reading::{
         COST_RULE_SETS, RuleSetResult, option_differences, papers_with_runs, rule_set_names,
     },
     page::ResultsFile,
     pages::json_with_rounded_numbers,
-    readme::percent_text,
     reproduce::read_facts,
     residuals::Residuals,
 };

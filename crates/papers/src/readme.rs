@@ -8,7 +8,7 @@ use super::{
     decisions::{DecisionKind, Verdict},
     effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text},
     facts::Contradiction,
-    markdown::{escape_cell, push_table, put},
+    markdown::{escape_cell, percent_text, push_table, put},
     reproduce::{PaperResults, Reproduction},
     residuals::{Residuals, push_residuals, residuals},
 };
@@ -416,11 +416,6 @@ fn push_predictions_section(text: &mut String, papers: &[PaperResults]) {
         rows,
     );
     *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in all calls whose inputs were stored, and gives the same makespan in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
-}
-
-/// Formats a fraction as a percentage with two decimals; `None` becomes a dash.
-pub(super) fn percent_text(fraction: Option<f64>) -> String {
-    fraction.map_or("-".into(), |fraction| format!("{:.2} %", 100.0 * fraction))
 }
 
 /// Formats a remark as a cell of a table; `None` becomes an empty cell.

@@ -24,7 +24,6 @@ use super::{
         expand_list_values,
     },
     policy_check::ClaimOutcome,
-    residuals::{Difference, reproduced_only_by},
     runs::{PaperCase, Runs, scenario_of_config},
     unreported::{UnreportedMoves, count_unreported_moves},
 };
@@ -106,16 +105,6 @@ impl Reproduction {
     pub fn is_each_deviation_explained(&self) -> bool {
         let mut cells = self.papers.iter().flat_map(|paper| &paper.cells);
         !self.shipped.is_empty() || cells.all(|cell| cell.is_explained)
-    }
-
-    /// Lists what is reproduced without the changed settings and not with them.
-    pub fn lost(&self) -> Vec<Difference> {
-        reproduced_only_by(&self.shipped, &self.papers)
-    }
-
-    /// Lists what is reproduced with the changed settings and not without them.
-    pub fn gained(&self) -> Vec<Difference> {
-        reproduced_only_by(&self.papers, &self.shipped)
     }
 }
 

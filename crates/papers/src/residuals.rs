@@ -16,8 +16,7 @@ use super::{
     cells::{CellResult, median},
     decisions::{DecisionKind, DecisionResult, Verdict},
     effects::{ERROR_BOUNDS, Effect},
-    markdown::{push_table, put},
-    readme::percent_text,
+    markdown::{percent_text, push_table, put},
     reproduce::{PaperResults, Reproduction},
 };
 
@@ -142,11 +141,20 @@ pub struct Difference {
     pub ids: Vec<String>,
 }
 
+impl Reproduction {
+    /// Lists what is reproduced without the changed settings and not with them.
+    pub fn lost(&self) -> Vec<Difference> {
+        reproduced_only_by(&self.shipped, &self.papers)
+    }
+
+    /// Lists what is reproduced with the changed settings and not without them.
+    pub fn gained(&self) -> Vec<Difference> {
+        reproduced_only_by(&self.papers, &self.shipped)
+    }
+}
+
 /// Lists what `papers` reproduce and `others`, the same papers in another reading, do not.
-pub(super) fn reproduced_only_by(
-    papers: &[PaperResults],
-    others: &[PaperResults],
-) -> Vec<Difference> {
+fn reproduced_only_by(papers: &[PaperResults], others: &[PaperResults]) -> Vec<Difference> {
     let pairs = reproduced(papers).into_iter().zip(reproduced(others));
     let lists = pairs.map(|((what, here), (_, there))| Difference {
         what,

@@ -143,39 +143,13 @@ impl Advising<'_> {
         if !own.uses_seed() {
             seeds.truncate(1);
         }
-        let judged = 3 * JUDGE_SEEDS + (FINALISTS + 1) * seeds.len();
-        let Some(affordable) = self.run_budget.checked_sub(judged + pairs.len()) else {
-            let least = judged + pairs.len();
-            return Err(Error::input(
-                format!(
-                    "a budget of {} is too small for {} of start and policy",
-                    format_count(self.run_budget, "run"),
-                    format_count(pairs.len(), "pair")
-                ),
-                "--budget",
-                format!("give a `--budget` of at least {least}, or fewer `--policies`"),
-            ));
-        };
-        let first_seeds = (1 + affordable / pairs.len()).min(seeds.len());
-        let part = [KeySetting::new("runtime.supersteps", "--first", first)];
-        let times = self.times(&pairs, &seeds[..first_seeds], &part)?;
+        let first_seeds = self.first_seed_count(pairs.len(), seeds.len())?;
         let mut runs = pairs.len() * first_seeds;
-        let found = pairs.into_iter().zip(times);
-        let mut found: Vec<PairTimes> = found
-            .filter_map(|(pair, times)| {
-                Some(PairTimes {
-                    pair,
-                    first_part_s: Sample::from_numbers(&times?)?.mean,
-                    whole_s: None,
-                    judged_s: None,
-                })
-            })
-            .collect();
+        let mut found = self.first_part(pairs, &seeds[..first_seeds], first)?;
         let first_choice = self
             .choose(&found, |one| Some(one.first_part_s))
             .ok_or_else(|| self.failure())?;
         let first_choice = found[first_choice].pair.clone();
-        found.sort_by(|a, b| a.first_part_s.total_cmp(&b.first_part_s));
         let finalists = finalists(&found, &first_choice);
         let times = self.times(&finalists, &seeds, &[])?;
         runs += finalists.len() * seeds.len();
@@ -212,6 +186,44 @@ impl Advising<'_> {
         };
         self.judge(&mut advice, &seeds)?;
         Ok(advice)
+    }
+
+    /// Returns the number of seeds with which the budget allows to simulate the first part of all pairs.
+    fn first_seed_count(&self, pairs: usize, seeds: usize) -> Result<usize, Error> {
+        let later = 3 * JUDGE_SEEDS + (FINALISTS + 3) * seeds;
+        let affordable = self.run_budget.saturating_sub(later) / pairs;
+        if affordable > 0 {
+            return Ok(affordable.min(seeds));
+        }
+        let least = later + pairs;
+        let (budget, pairs) = (self.run_budget, format_count(pairs, "pair"));
+        Err(Error::input(
+            format!("a budget of {budget} runs is too small for {pairs} of start and policy"),
+            "--budget",
+            format!("give a `--budget` of at least {least}, or fewer `--policies`"),
+        ))
+    }
+
+    /// Simulates the first supersteps of all pairs, and returns the pairs that could be simulated, the fastest first.
+    fn first_part(
+        &self,
+        pairs: Vec<Pair>,
+        seeds: &[u64],
+        first: usize,
+    ) -> Result<Vec<PairTimes>, Error> {
+        let part = [KeySetting::new("runtime.supersteps", "--first", first)];
+        let times = self.times(&pairs, seeds, &part)?;
+        let found = pairs.into_iter().zip(times).filter_map(|(pair, times)| {
+            Some(PairTimes {
+                pair,
+                first_part_s: Sample::from_numbers(&times?)?.mean,
+                whole_s: None,
+                judged_s: None,
+            })
+        });
+        let mut found: Vec<PairTimes> = found.collect();
+        found.sort_by(|a, b| a.first_part_s.total_cmp(&b.first_part_s));
+        Ok(found)
     }
 
     /// Measures the gain of the choice with other seeds on disturbed work, and takes it back if the gain is not confirmed.
@@ -423,6 +435,12 @@ impl Advice {
                 pair.describe()
             ));
         }
+        all.extend(self.next_sentence());
+        all
+    }
+
+    /// Says how near the best other policy is.
+    fn next_sentence(&self) -> Option<String> {
         let others = self
             .pairs
             .iter()
@@ -431,25 +449,23 @@ impl Advice {
             .filter_map(|one| Some((&one.pair, one.whole_s?)))
             .min_by(|a, b| a.1.total_cmp(&b.1))
             .and_then(|(next, _)| Some((next, longer_by(&self.pairs, next, &self.advised)?)));
-        if let Some((next, percent)) = next {
-            let takes = if percent.abs() < SAME_PERCENT {
-                "takes as long".to_owned()
-            } else if percent < 0.0 {
-                format!("takes {:.1} % less", -percent)
-            } else {
-                format!("takes {percent:.1} % longer")
-            };
-            let end = if (SAME_PERCENT..NEAR_PERCENT).contains(&percent.abs()) {
-                ": errors of this size in speeds, loads or prices would change the advice"
-            } else {
-                ""
-            };
-            all.push(format!(
-                "The best other policy, {}, {takes}{end}.",
-                next.describe()
-            ));
-        }
-        all
+        let (next, percent) = next?;
+        let takes = if percent.abs() < SAME_PERCENT {
+            "takes as long".to_owned()
+        } else if percent < 0.0 {
+            format!("takes {:.1} % less", -percent)
+        } else {
+            format!("takes {percent:.1} % longer")
+        };
+        let end = if (SAME_PERCENT..NEAR_PERCENT).contains(&percent.abs()) {
+            ": errors of this size in speeds, loads or prices would change the advice"
+        } else {
+            ""
+        };
+        Some(format!(
+            "The best other policy, {}, {takes}{end}.",
+            next.describe()
+        ))
     }
 
     /// Returns the advice as JSON.
