@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 use super::source::{after_group, all_files, files, is_comment, parts, tokens};
 
 /// Maximum number of tokens of the code in `src` and `crates`. It is lowered when code goes; a new feature states what it adds.
-const CODE: usize = 771_200;
+const CODE: usize = 771_250;
 
 /// Maximum number of tokens of the tests, those beside the code and those in `tests`.
 const TESTS: usize = 379_700;

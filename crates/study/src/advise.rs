@@ -43,7 +43,7 @@ pub const POLICIES: &str = "never,refine,migpf,prefix,inform-and-transfer,greedy
 /// The policy that never moves a process.
 pub const NEVER: &str = "never";
 
-/// Number of pairs that are simulated over the whole application, apart from the best pair without moves.
+/// Number of pairs that are simulated over the whole application, apart from those without moves.
 const FINALISTS: usize = 12;
 
 /// Difference of two policies below which small errors of the description would change the advice, and below which none is
@@ -190,7 +190,7 @@ impl Advising<'_> {
 
     /// Returns the number of seeds with which the budget allows to simulate the first part of all pairs.
     fn first_seed_count(&self, pairs: usize, seeds: usize) -> Result<usize, Error> {
-        let later = 3 * JUDGE_SEEDS + (FINALISTS + 3) * seeds;
+        let later = 3 * JUDGE_SEEDS + (FINALISTS + MappingRule::ALL.len() + 2) * seeds;
         let affordable = self.run_budget.saturating_sub(later) / pairs;
         if affordable > 0 {
             return Ok(affordable.min(seeds));
@@ -264,6 +264,11 @@ impl Advising<'_> {
         if is_move && !is_confirmed {
             let still = advice.best_start.clone();
             advice.not_confirmed = Some(std::mem::replace(&mut advice.advised, still));
+            let longer = |pair: &Pair| longer_by(&advice.pairs, pair, &advice.advised);
+            advice.first_part_chose = (advice.first_part_chose.take())
+                .and_then(|(pair, _)| Some((longer(&pair)?, pair)))
+                .filter(|(percent, _)| *percent > margin)
+                .map(|(percent, pair)| (pair, percent));
             advice.gain_over_own_start_percent = saved(best, own);
         }
         Ok(())
@@ -364,7 +369,7 @@ fn finalists(pairs: &[PairTimes], first_choice: &Pair) -> Vec<Pair> {
     }
     let still = pairs.iter().filter(|one| one.pair.policy == NEVER);
     let own = pairs.iter().filter(|one| one.pair == *first_choice);
-    for one in still.take(2).chain(own) {
+    for one in still.chain(own) {
         if !found.contains(&one) {
             found.push(one);
         }
