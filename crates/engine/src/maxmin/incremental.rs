@@ -59,9 +59,11 @@ pub(crate) struct IncrementalMaxMin {
     recomputed_flow_rates: Vec<f64>,
 }
 
-/// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
-/// rounding errors. The level of a saturated link is the level of its fastest flow, so that the link limits no other flow.
+/// Ratio of capacity to load up to which a link may be saturated after all levels have been recomputed, since sums have rounding
+/// errors. It then has the level of its fastest flow, so that the link limits no other flow.
 const MAX_CAPACITY_RATIO_OF_SATURATED: f64 = 1.0 + 1e-9;
+/// The ratio up to which it is saturated. Between the two its level is updated: a slow flow may miss what is left beside fast ones.
+const MAX_CAPACITY_RATIO_OF_FULL: f64 = 1.0 + 1e-13;
 /// Tolerance within which two fair-share levels count as equal, relative to the old level.
 const LEVEL_TOLERANCE: f64 = 1e-15;
 const INITIAL_GROUP_CAPACITY: usize = 512;
@@ -277,18 +279,16 @@ impl IncrementalMaxMin {
     /// rate may have changed.
     pub(crate) fn update_fair_share_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
-        let mut marked = std::mem::take(&mut self.marked_links);
-        let limit = MAX_UPDATES_PER_LINK * (marked.len() + self.level.len());
+        let limit = MAX_UPDATES_PER_LINK * (self.marked_links.len() + self.level.len());
         if std::mem::take(&mut self.capacity_change_count) > MAX_CAPACITY_CHANGES_FOR_UPDATES {
-            self.marked_links = marked;
             self.solve_from_scratch();
-        } else {
-            for &link in &marked {
-                self.update_link_level(link);
-            }
-            marked.clear();
-            self.marked_links = marked;
         }
+        let mut marked = std::mem::take(&mut self.marked_links);
+        for &link in &marked {
+            self.update_link_level(link);
+        }
+        marked.clear();
+        self.marked_links = marked;
         while let Some(Reverse(queued)) = self.worklist.pop() {
             self.update_link_level(queued.link());
             repairs += 1;
@@ -453,6 +453,8 @@ impl IncrementalMaxMin {
                 fastest[link] = fastest[link].max(rate * group.weight);
             }
         }
+        self.marked_links.clear();
+        self.worklist.clear();
         for (link, state) in self.links.iter_mut().enumerate() {
             state.is_marked_for_update = false;
             state.demand = f64::INFINITY; // to be found when more is wanted
@@ -467,9 +469,11 @@ impl IncrementalMaxMin {
             } else {
                 f64::INFINITY
             };
+            if is_full && taken[link] * MAX_CAPACITY_RATIO_OF_FULL < state.capacity {
+                state.is_marked_for_update = true;
+                self.marked_links.push(to_u32(link));
+            }
         }
-        self.marked_links.clear();
-        self.worklist.clear();
         for number in present {
             self.update_group_level(number);
         }

@@ -122,6 +122,25 @@ fn a_flow_beside_one_of_almost_no_latency_gets_the_rest_after_rounding() {
     assert_eq!(levels.first_violation(), None);
 }
 
+#[test]
+fn what_is_left_on_an_almost_full_link_is_found_when_another_link_no_longer_limits() {
+    // After the three heavy flows, link 1 has 99.990 left for the light one, which link 0 keeps at 99.9895 until link 2 is shared.
+    let steps = [
+        (1.0, 1, vec![(0, 1.05), (1, 1.0)]),
+        (1e-4, 3, vec![(3, 1.0), (1, 1.0)]),
+        (1e-4, 1, vec![(0, 1.0), (2, 1.0)]),
+        (1.0, 3, vec![(3, 1.0)]),
+        (1.0, 2, vec![(2, 1.0)]),
+    ]
+    .map(|(weight, count, uses)| Step::Put(weight, f64::INFINITY, count, uses));
+    // Solved from scratch before the last two are there.
+    for at in 0..2 {
+        let mut steps = steps.to_vec();
+        steps.splice(0..0, vec![Step::Wait; at]);
+        play(steps, true).unwrap();
+    }
+}
+
 proptest! {
     #[test]
     fn repaired_levels_agree_with_the_solver(steps in steps(2)) {
