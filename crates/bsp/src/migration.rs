@@ -389,7 +389,7 @@ impl Migrations {
             .common_start
             .map_or(self.longest_migration_duration, |start| now.since(start));
         world.outcome.migration_waiting_time += spent;
-        let call = world.outcome.calls.last_mut().expect("moves follow a call");
+        let call = world.outcome.last_call();
         call.migration_duration = spent;
         if self.waiting_processes == WaitingProcesses::All {
             call.application_delayed_until = now;

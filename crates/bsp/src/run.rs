@@ -369,34 +369,27 @@ impl<'a, 'r> Run<'a, 'r> {
 
     fn record_call_cost(&mut self) {
         let now = self.world.engine.now();
-        let call = self
-            .world
-            .outcome
-            .calls
-            .last_mut()
-            .expect("a call that is paid was recorded");
+        let call = self.world.outcome.last_call();
         call.cost = now.since(call.start);
         call.waiting_period.until = now;
         call.application_delayed_until = now;
+        let cost = call.cost;
         self.recorder.on_call(call);
-        self.world.outcome.call_waiting_time += call.cost;
+        self.world.outcome.call_waiting_time += cost;
     }
 
     fn end_overlapped_call(&mut self) {
         self.rescheduling.call.overlaps_superstep = false;
         let now = self.world.engine.now();
-        let call = self
-            .world
-            .outcome
-            .calls
-            .last_mut()
-            .expect("a call that is paid was recorded");
+        let call = self.world.outcome.last_call();
+        let mut waited = Seconds::ZERO;
         if let Some(from) = self.rescheduling.call.all_waiting_since.take() {
-            call.cost = now.since(from);
+            waited = now.since(from);
+            call.cost = waited;
             call.waiting_period = Period { from, until: now };
-            self.world.outcome.call_waiting_time += call.cost;
         }
         self.recorder.on_call(call);
+        self.world.outcome.call_waiting_time += waited;
     }
 
     /// Sets the migrations to be executed after a rescheduling call, which depend on the scenario, and returns their number.
