@@ -28,23 +28,26 @@ pub fn describe_prices(settings: &Value) -> Option<String> {
     if settings["basis"]["is_calibrated"] == true {
         return None;
     }
-    let value = |key: &str| settings.pointer(&format!("/{}", key.replace('.', "/")));
-    let is_set = |key: &&&str| value(key).is_some_and(|value| !value.is_null() && value != "0 s");
-    let origins = settings["origins"].as_object();
+    let value = |key: &&str| settings.pointer(&format!("/{}", key.replace('.', "/")));
+    let is_of_library = |key: &String| settings["origins"].get(key).is_some();
+    let is_guessed = matches!(
+        settings["costs"]["call"]["model"].as_str(),
+        None | Some("messages")
+    );
     let text = GROUPS.map(|(group, keys)| {
-        let is_guessed = matches!(
-            settings["costs"]["call"]["model"].as_str(),
-            None | Some("messages")
-        );
-        let source = match (keys.iter().find(is_set), settings["library"].as_str()) {
-            (Some(key), Some(library))
-                if origins.is_some_and(|all| all.keys().any(|own| own.starts_with(key))) =>
-            {
-                format!("of library {library}")
-            }
-            (Some(_), _) => "as set".to_owned(),
-            (None, _) if group == "decisions" && is_guessed => "guessed".to_owned(),
-            (None, _) => "none".to_owned(),
+        let set = keys.iter().flat_map(|key| match value(key) {
+            None | Some(Value::Null) => vec![],
+            Some(Value::Object(of)) => of.keys().map(|name| format!("{key}.{name}")).collect(),
+            Some(value) if value == "0 s" => vec![],
+            Some(_) => vec![(*key).to_owned()],
+        });
+        let (known, own): (Vec<_>, Vec<_>) = set.partition(is_of_library);
+        let source = match settings["library"].as_str().filter(|_| !known.is_empty()) {
+            Some(library) if own.is_empty() => format!("of library {library}"),
+            Some(library) => format!("of library {library} and as set"),
+            None if !known.is_empty() || !own.is_empty() => "as set".to_owned(),
+            None if group == "decisions" && is_guessed => "guessed".to_owned(),
+            None => "none".to_owned(),
         };
         format!("{group} {source}")
     });
@@ -72,7 +75,10 @@ mod tests {
             "origins": { "network.o_send": "fitted: x", "policy.decision.greedy": "fitted: x" },
         });
         let expected = "messages of library charm, moves as set, decisions of library charm";
-        assert_eq!(of(charm), expected);
+        assert_eq!(of(charm.clone()), expected);
+        let mut own = charm;
+        own["policy"]["decision"]["refine"] = json!("1 us * P");
+        assert_eq!(of(own), expected.to_owned() + " and as set");
         let fitted = json!({ "basis": { "experiment": "lu", "is_calibrated": true } });
         assert_eq!(describe_prices(&fitted), None);
         let free = json!({ "costs": { "call": { "model": "none" } } });
