@@ -5,11 +5,11 @@ use std::io::Write;
 use serde_json::json;
 
 use super::{
-    args::AdviseArguments, setup::StudySetup, sweep::read_varied_experiment, tune::best_run_command,
+    args::AdviseArguments, setup::StudySetup, sweep::read_varied_experiment, tune::{best_run_command, set_search_seeds},
 };
 use crate::{
     Registry,
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     experiment::KeySetting,
     sweep::{
         Parameter, Sweep, ValuesSpec,
@@ -25,7 +25,7 @@ pub(super) fn run_advise(
     arguments: &AdviseArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
-) -> Result<(), Error> {
+) -> Result {
     let settings = &arguments.varied.settings;
     let (mut sweep, policies) = starts_and_policies(registry, arguments)?;
     let output = arguments.output_and_threads;
@@ -57,7 +57,7 @@ pub(super) fn run_advise(
 fn starts_and_policies(
     registry: &Registry,
     arguments: &AdviseArguments,
-) -> Result<(Sweep, Vec<String>), Error> {
+) -> Result<(Sweep, Vec<String>)> {
     let settings = &arguments.varied.settings;
     let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
     let is_policy_given = settings.policy.is_some();
@@ -98,14 +98,7 @@ fn starts_and_policies(
         Parameter::new(registry, "mapping", rules, "the starts"),
         Parameter::new(registry, "policy", policies, source),
     ];
-    if sweep.seeds.is_none() {
-        let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
-        sweep.seeds = Some(match seed {
-            Some(flag) => ValuesSpec::from_list(vec![flag.value.clone()], flag.value.to_string()),
-            None => ValuesSpec::parse(DEFAULT_SEEDS).expect("the usual seeds can be read"),
-        });
-        sweep.fixed_flags.retain(|flag| flag.key != "seed");
-    }
+    set_search_seeds(&mut sweep, DEFAULT_SEEDS);
     let scenarios = KeySetting::new("scenarios", "migsim advise", json!(["iii"]));
     sweep.fixed_flags.push(scenarios);
     Ok((sweep, names))

@@ -97,15 +97,7 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep>
         let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
         sweep.varied_parameters = tunable_parameters(registry, &policy, is_fixed)?;
     }
-    if sweep.seeds.is_none() {
-        let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
-        sweep.seeds = Some(match seed {
-            Some(flag) => ValuesSpec::from_list(vec![flag.value.clone()], flag.value.to_string()),
-            None => ValuesSpec::parse(DEFAULT_SEARCH_SEEDS).expect("the usual seeds can be read"),
-        });
-        // A given seed is that of the search; the comparison uses other seeds.
-        sweep.fixed_flags.retain(|flag| flag.key != "seed");
-    }
+    set_search_seeds(&mut sweep, DEFAULT_SEARCH_SEEDS);
     let scenarios = match arguments.goal {
         GoalChoice::Makespan => json!(["iii"]),
         GoalChoice::Gain => json!(["i", "iii"]),
@@ -115,6 +107,18 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep>
         .push(KeySetting::new("scenarios", "--goal", scenarios));
     sweep.draw_seed = arguments.draw_seed;
     Ok(sweep)
+}
+
+/// Sets the seeds of a search whose user named none: a given seed, or else `usual`. The result is judged with other seeds.
+pub(super) fn set_search_seeds(sweep: &mut Sweep, usual: &str) {
+    if sweep.seeds.is_none() {
+        let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
+        sweep.seeds = Some(match seed {
+            Some(flag) => ValuesSpec::from_list(vec![flag.value.clone()], flag.value.to_string()),
+            None => ValuesSpec::parse(usual).expect("the usual seeds can be read"),
+        });
+        sweep.fixed_flags.retain(|flag| flag.key != "seed");
+    }
 }
 
 /// Keys of an experiment file that have no effect on a run, such as its description.

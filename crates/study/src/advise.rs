@@ -1,13 +1,14 @@
 //! Advice for an application on a platform: from which start, and with which policy or without any, it ends first.
 //!
 //! ```text
-//! all pairs of start and policy, first part ─> the best pairs, whole application ─> the choice ─> other seeds, disturbed work
+//! all pairs of start and policy, first part ─> the best of them and of all starts without moves, whole application
+//!   ─> all policies from the best start, whole application ─> the choice ─> other seeds, disturbed work
 //! ```
 //! The rounds are successive halving (Jamieson and Talwalkar, AISTATS 2016). A policy counts as better than none only if it saves
 //! more than the margin of indifference; between policies within this margin of each other, the first one in the list is taken.
 //! The gain is measured with seeds that did not choose, on work that is disturbed at random, against the best start without moves.
 
-use std::sync::Mutex;
+use std::{collections::BTreeSet, sync::Mutex};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,20 +16,20 @@ use serde_json::{Value, json};
 use super::{
     cells::{mean_cell, number_cell},
     config::Sweep,
-    plan::Plan,
-    planner::seeds_of_sweep,
-    run::{Shard, lock, missing_runs, simulate_runs},
+    planner::{seeds_after, seeds_of_sweep},
+    run::{lock, simulate_settings},
     separate::Indifference,
     setting::{Setting, load_experiment},
     stats::Sample,
     store::Store,
+    tune::FRESH_SEEDS,
 };
 use migsim_base::{
-    error::{Error, Problem},
+    error::{Error, Problem, Result},
     words::format_count,
 };
 use migsim_bsp::Scenario;
-use migsim_experiment::KeySetting;
+use migsim_experiment::{KeySetting, describe_prices};
 use migsim_output::{
     Cell, Sheet, Table, escape_html,
     frame::{list_html, sections_page},
@@ -43,16 +44,13 @@ pub const POLICIES: &str = "never,refine,migpf,prefix,inform-and-transfer,greedy
 /// The policy that never moves a process.
 pub const NEVER: &str = "never";
 
-/// Number of pairs that are simulated over the whole application, apart from those without moves.
+/// Number of pairs that are simulated over the whole application, apart from those without moves and those of the best start.
 const FINALISTS: usize = 12;
 
 /// Difference of two policies below which small errors of the description would change the advice, and below which none is
 /// shown \[%\].
 const NEAR_PERCENT: f64 = 2.0;
 const SAME_PERCENT: f64 = 0.05;
-
-/// Number of new seeds with which the choice is judged.
-pub const JUDGE_SEEDS: usize = 20;
 
 /// Key and value of the disturbance of the work when the choice is judged.
 const DISTURBANCE: (&str, f64) = ("runtime.noise", 0.02);
@@ -121,9 +119,15 @@ pub struct Advice {
     /// The margin of indifference.
     #[serde(rename = "indifference_percent")]
     pub indifference: Indifference,
+    /// From which source the costs on processors come; `None` if the experiment was fitted to its platform.
+    pub prices: Option<String>,
+    /// The seeds with which pairs were compared.
+    pub seeds: Vec<u64>,
+    /// The seeds with which the choice was judged.
+    pub judging_seeds: Vec<u64>,
     /// Number of runs.
     pub runs: usize,
-    /// All pairs, by their times: those that were simulated longest come first.
+    /// All pairs, by their times of the first part.
     pub pairs: Vec<PairTimes>,
     /// The command that follows the advice; empty until it is known.
     pub command: String,
@@ -134,7 +138,7 @@ impl Advising<'_> {
     ///
     /// # Errors
     /// The experiment cannot be run, the budget is too small, or a row cannot be written.
-    pub fn run(&self) -> Result<Advice, Error> {
+    pub fn run(&self) -> Result<Advice> {
         let mut seeds = seeds_of_sweep(self.sweep)?;
         let own = load_experiment(self.sweep, &[None, Some(NEVER.into())], seeds[0])?;
         let count = own.workload.supersteps();
@@ -144,53 +148,56 @@ impl Advising<'_> {
             seeds.truncate(1);
         }
         let first_seeds = self.first_seed_count(pairs.len(), seeds.len())?;
-        let mut runs = pairs.len() * first_seeds;
-        let mut found = self.first_part(pairs, &seeds[..first_seeds], first)?;
+        let mut runs = BTreeSet::new();
+        let mut found = self.first_part(pairs, &seeds[..first_seeds], first, &mut runs)?;
         let first_choice = self
             .choose(&found, |one| Some(one.first_part_s))
             .ok_or_else(|| self.failure())?;
         let first_choice = found[first_choice].pair.clone();
-        let finalists = finalists(&found, &first_choice);
-        let times = self.times(&finalists, &seeds, &[])?;
-        runs += finalists.len() * seeds.len();
-        for (pair, times) in finalists.iter().zip(times) {
-            let mean = times.and_then(|times| Some(Sample::from_numbers(&times)?.mean));
-            if let Some(one) = found.iter_mut().find(|one| one.pair == *pair) {
-                one.whole_s = mean;
-            }
-        }
-        let whole = |one: &PairTimes| one.whole_s;
-        let chosen = self.choose(&found, whole).ok_or_else(|| self.failure())?;
-        let is_still = |one: &&PairTimes| one.pair.policy == NEVER && one.whole_s.is_some();
-        let still = found.iter().filter(is_still);
-        let best_start = still
-            .min_by(|a, b| {
-                f64::total_cmp(&whole(a).unwrap_or(f64::MAX), &whole(b).unwrap_or(f64::MAX))
-            })
+        let is_still = |one: &PairTimes| one.pair.policy == NEVER;
+        self.simulate_whole(&mut found, is_still, &seeds, &mut runs)?;
+        let still = found.iter().filter(|one| is_still(one));
+        let still = still.filter_map(|one| Some((&one.pair, one.whole_s?)));
+        let best_start = still.min_by(|a, b| a.1.total_cmp(&b.1));
+        let best_start = best_start.ok_or_else(|| self.failure())?.0.clone();
+        let best = best_by_first_part(&found);
+        let is_finalist = |one: &PairTimes| {
+            best.contains(&one.pair)
+                || one.pair == first_choice
+                || one.pair.start == best_start.start
+        };
+        self.simulate_whole(&mut found, is_finalist, &seeds, &mut runs)?;
+        let chosen = self
+            .choose(&found, |one| one.whole_s)
             .ok_or_else(|| self.failure())?;
-        let (chosen, best_start) = (found[chosen].pair.clone(), best_start.pair.clone());
         let mut advice = Advice {
-            first_part_chose: longer_by(&found, &first_choice, &chosen)
-                .filter(|percent| *percent > self.indifference.percent())
-                .map(|percent| (first_choice, percent)),
-            advised: chosen,
+            advised: found[chosen].pair.clone(),
             best_start,
             gain_percent: None,
             gain_over_own_start_percent: None,
             not_confirmed: None,
+            first_part_chose: None,
             supersteps: [first, count],
             indifference: self.indifference,
-            runs,
+            prices: describe_prices(&own.resolved_settings),
+            seeds,
+            judging_seeds: Vec::new(),
+            runs: 0,
             pairs: found,
             command: String::new(),
         };
-        self.judge(&mut advice, &seeds)?;
+        self.judge(&mut advice, &mut runs)?;
+        advice.first_part_chose = longer_by(&advice.pairs, &first_choice, &advice.advised)
+            .filter(|percent| *percent > self.indifference.percent())
+            .map(|percent| (first_choice, percent));
+        advice.runs = runs.len();
         Ok(advice)
     }
 
     /// Returns the number of seeds with which the budget allows to simulate the first part of all pairs.
-    fn first_seed_count(&self, pairs: usize, seeds: usize) -> Result<usize, Error> {
-        let later = 3 * JUDGE_SEEDS + (FINALISTS + MappingRule::ALL.len() + 2) * seeds;
+    fn first_seed_count(&self, pairs: usize, seeds: usize) -> Result<usize> {
+        let whole = FINALISTS + self.policies.len() + MappingRule::ALL.len() + 2;
+        let later = 3 * FRESH_SEEDS + whole * seeds;
         let affordable = self.run_budget.saturating_sub(later) / pairs;
         if affordable > 0 {
             return Ok(affordable.min(seeds));
@@ -210,9 +217,10 @@ impl Advising<'_> {
         pairs: Vec<Pair>,
         seeds: &[u64],
         first: usize,
-    ) -> Result<Vec<PairTimes>, Error> {
+        runs: &mut BTreeSet<String>,
+    ) -> Result<Vec<PairTimes>> {
         let part = [KeySetting::new("runtime.supersteps", "--first", first)];
-        let times = self.times(&pairs, seeds, &part)?;
+        let times = self.times(&pairs, seeds, &part, runs)?;
         let found = pairs.into_iter().zip(times).filter_map(|(pair, times)| {
             Some(PairTimes {
                 pair,
@@ -226,11 +234,26 @@ impl Advising<'_> {
         Ok(found)
     }
 
+    /// Simulates the whole application with those pairs for which `is_meant` returns true.
+    fn simulate_whole(
+        &self,
+        pairs: &mut [PairTimes],
+        is_meant: impl Fn(&PairTimes) -> bool,
+        seeds: &[u64],
+        runs: &mut BTreeSet<String>,
+    ) -> Result {
+        let mut meant: Vec<&mut PairTimes> = pairs.iter_mut().filter(|one| is_meant(one)).collect();
+        let names: Vec<Pair> = meant.iter().map(|one| one.pair.clone()).collect();
+        let times = self.times(&names, seeds, &[], runs)?;
+        for (one, times) in meant.iter_mut().zip(times) {
+            one.whole_s = times.and_then(|times| Some(Sample::from_numbers(&times)?.mean));
+        }
+        Ok(())
+    }
+
     /// Measures the gain of the choice with other seeds on disturbed work, and takes it back if the gain is not confirmed.
-    fn judge(&self, advice: &mut Advice, seeds: &[u64]) -> Result<(), Error> {
-        let last = seeds.iter().max().copied().unwrap_or(0);
-        let others = (1..=JUDGE_SEEDS as u64).map(|next| last.wrapping_add(next));
-        let others: Vec<u64> = others.collect();
+    fn judge(&self, advice: &mut Advice, runs: &mut BTreeSet<String>) -> Result {
+        advice.judging_seeds = seeds_after(&advice.seeds, FRESH_SEEDS);
         let own = Pair {
             start: None,
             policy: NEVER.to_owned(),
@@ -238,8 +261,7 @@ impl Advising<'_> {
         let judged = [advice.advised.clone(), advice.best_start.clone(), own];
         let (key, value) = DISTURBANCE;
         let disturbed = [KeySetting::new(key, "migsim advise", value)];
-        let times = self.times(&judged, &others, &disturbed)?;
-        advice.runs += judged.len() * others.len();
+        let times = self.times(&judged, &advice.judging_seeds, &disturbed, runs)?;
         for (pair, times) in judged.iter().zip(&times) {
             let sample = times.as_ref().and_then(|times| Sample::from_numbers(times));
             if let Some(one) = advice.pairs.iter_mut().find(|one| one.pair == *pair) {
@@ -264,18 +286,13 @@ impl Advising<'_> {
         if is_move && !is_confirmed {
             let still = advice.best_start.clone();
             advice.not_confirmed = Some(std::mem::replace(&mut advice.advised, still));
-            let longer = |pair: &Pair| longer_by(&advice.pairs, pair, &advice.advised);
-            advice.first_part_chose = (advice.first_part_chose.take())
-                .and_then(|(pair, _)| Some((longer(&pair)?, pair)))
-                .filter(|(percent, _)| *percent > margin)
-                .map(|(percent, pair)| (pair, percent));
             advice.gain_over_own_start_percent = saved(best, own);
         }
         Ok(())
     }
 
     /// Returns all pairs, with each start that differs from the others once.
-    fn pairs(&self, seed: u64) -> Result<Vec<Pair>, Error> {
+    fn pairs(&self, seed: u64) -> Result<Vec<Pair>> {
         let mut placements = Vec::new();
         let mut starts = Vec::new();
         let rules = MappingRule::ALL
@@ -303,19 +320,20 @@ impl Advising<'_> {
         Ok(pairs.collect())
     }
 
-    /// Simulates the pairs with all seeds under further settings, and returns their makespans \[s\], or `None` if a run failed.
+    /// Simulates the pairs with all seeds under further settings, and returns their makespans \[s\], or `None` if a run failed;
+    /// adds the identities of the runs to `runs`.
     fn times(
         &self,
         pairs: &[Pair],
         seeds: &[u64],
         settings: &[KeySetting],
-    ) -> Result<Vec<Option<Vec<f64>>>, Error> {
+        runs: &mut BTreeSet<String>,
+    ) -> Result<Vec<Option<Vec<f64>>>> {
         let mut sweep = self.sweep.clone();
         sweep.fixed_flags.extend_from_slice(settings);
         let all: Vec<Setting> = pairs.iter().map(Pair::setting).collect();
-        let plan = Plan::from_settings(&sweep, all, seeds.to_vec())?;
-        let runs = missing_runs(&plan, Shard::WHOLE, &lock(self.store).rows);
-        simulate_runs(&sweep, &plan, &runs, self.store)?;
+        let plan = simulate_settings(&sweep, all, seeds, self.store)?;
+        runs.extend(plan.runs.iter().cloned());
         let store = lock(self.store);
         let times = (0..pairs.len()).map(|setting| {
             let rows = plan.rows_of(setting, &store.rows).into_iter();
@@ -355,32 +373,38 @@ impl Advising<'_> {
     }
 }
 
-/// Returns the pairs that are simulated over the whole application: the best ones with different times, the choice of the first
-/// part, and the best pair without moves. `pairs` is sorted by time.
-fn finalists(pairs: &[PairTimes], first_choice: &Pair) -> Vec<Pair> {
-    let mut found: Vec<&PairTimes> = Vec::new();
-    for one in pairs {
-        let is_new = found
-            .last()
-            .is_none_or(|last| last.first_part_s < one.first_part_s);
-        if is_new && found.len() < FINALISTS {
-            found.push(one);
-        }
-    }
-    let still = pairs.iter().filter(|one| one.pair.policy == NEVER);
-    let own = pairs.iter().filter(|one| one.pair == *first_choice);
-    for one in still.chain(own) {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found.into_iter().map(|one| one.pair.clone()).collect()
+/// Returns the best pairs with different times of the first part. `pairs` is sorted by this time.
+fn best_by_first_part(pairs: &[PairTimes]) -> Vec<Pair> {
+    let mut last = f64::NEG_INFINITY;
+    let best = pairs.iter().filter(|one| {
+        let is_new = last < one.first_part_s;
+        last = one.first_part_s;
+        is_new
+    });
+    best.take(FINALISTS).map(|one| one.pair.clone()).collect()
 }
 
 /// Returns by how much the whole application takes longer with a pair than with another one \[%\].
 fn longer_by(pairs: &[PairTimes], pair: &Pair, than: &Pair) -> Option<f64> {
     let time = |pair: &Pair| pairs.iter().find(|one| one.pair == *pair)?.whole_s;
     Some(100.0 * (time(pair)? / time(than)? - 1.0))
+}
+
+fn seeds_text(seeds: &[u64]) -> String {
+    match seeds {
+        [first, .., last] if seeds.is_sorted() && last - first == seeds.len() as u64 - 1 => format!("{first} to {last}"),
+        _ => {
+            let texts: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            texts.join(", ")
+        }
+    }
+}
+
+/// States how much time a gain saves or loses, with its interval.
+fn saves(gain: Sample) -> String {
+    let verb = if gain.mean < 0.0 { "loses" } else { "saves" };
+    let mean = gain.mean.abs();
+    format!("{verb} {} %", Sample { mean, ..gain }.format())
 }
 
 impl Pair {
@@ -410,31 +434,31 @@ impl Advice {
     pub fn sentences(&self) -> Vec<String> {
         let mut all = vec![format!("Do this: {}.", self.advised.describe())];
         let margin = self.indifference.percent();
-        let seeds = format!("with {JUDGE_SEEDS} other seeds and work that is disturbed by 2 %");
+        let seeds = format!("with {FRESH_SEEDS} other seeds and work that is disturbed by 2 %");
         all.push(match (&self.not_confirmed, self.gain_percent) {
             (Some(pair), Some(gain)) => format!(
-                "Moves do not pay: {seeds}, {} saves {} % of the time of this start, which is not shown to be more than {margin} %.",
+                "Moves do not pay: {seeds}, {} {} of the time of this start, which is not shown to be more than {margin} %.",
                 pair.describe(),
-                gain.format()
+                saves(gain)
             ),
             (_, Some(gain)) => format!(
-                "It saves {} % (mean and 95 % interval, {seeds}) of the time of the best start without moves, which is {}.",
-                gain.format(),
+                "It {} (mean and 95 % interval, {seeds}) of the time of the best start without moves, which is {}.",
+                saves(gain),
                 self.best_start.describe()
             ),
             _ => format!("No policy saves more than {margin} % of the time of this start."),
         });
         if let Some(gain) = self.gain_over_own_start_percent
-            && (self.advised.start.is_some() || self.advised.policy != NEVER)
+            && self.best_start.start.is_some()
         {
             all.push(format!(
-                "Compared with the start as it is without moves it saves {} %.",
-                gain.format()
+                "It {} of the time of the start as it is without moves.",
+                saves(gain)
             ));
         }
         if let Some((pair, percent)) = &self.first_part_chose {
             all.push(format!(
-                "The first {} of {} supersteps alone would have chosen {}, which takes {percent:.1} % longer in all: the application or a load changes later.",
+                "The first {} of {} supersteps alone would have chosen {}, which takes {percent:.1} % longer in all: what comes later matters.",
                 self.supersteps[0],
                 self.supersteps[1],
                 pair.describe()
@@ -489,8 +513,21 @@ impl Advice {
         sheet.add_line("");
         sheet.add_table(self.table());
         sheet.add_line("");
+        sheet.add_line(self.basis());
         sheet.add_line(&self.command);
         sheet
+    }
+
+    /// Says on how many runs, seeds and prices the advice rests.
+    fn basis(&self) -> String {
+        let prices = self.prices.as_ref();
+        let prices = prices.map_or_else(String::new, |prices| format!(" Prices: {prices}."));
+        format!(
+            "{}; seeds {}, judged with {}.{prices}",
+            format_count(self.runs, "run"),
+            seeds_text(&self.seeds),
+            seeds_text(&self.judging_seeds)
+        )
     }
 
     /// Returns the page `index.html`.
@@ -507,7 +544,7 @@ impl Advice {
             ),
             ("pairs", "Starts and policies", self.table().to_html(25)),
         ];
-        let lead = format!("<p>{}.</p>\n", format_count(self.runs, "run"));
+        let lead = format!("<p>{}</p>\n", escape_html(&self.basis()));
         sections_page("Advice", &lead, sections, &[])
     }
 

@@ -232,3 +232,11 @@ pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>> {
         })
         .collect()
 }
+
+/// Returns `count` seeds that are not in `known`, from the largest of these on; after the largest 64-bit number, seeds continue at 0.
+pub(super) fn seeds_after(known: &[u64], count: usize) -> Vec<u64> {
+    let last = known.iter().max().copied().unwrap_or(0);
+    let others = (1..=u64::MAX).map(|next| last.wrapping_add(next));
+    let others = others.filter(|seed| !known.contains(seed));
+    others.take(count).collect()
+}

@@ -16,7 +16,7 @@ use super::{
     config::Sweep,
     plan::Plan,
     row::RunRow,
-    setting::scenario_i_key,
+    setting::{Setting, scenario_i_key},
     shared::{PolicyIndependentData, SharedRunData, check_no_stop_is_requested},
     store::{Rows, Store},
 };
@@ -76,6 +76,22 @@ pub fn simulate_runs(sweep: &Sweep, plan: &Plan, runs: &[usize], store: &Mutex<S
         check_no_stop_is_requested()?;
         lock(store).add(&plan.runs[run], row)
     })
+}
+
+/// Simulates those runs of all settings with all seeds that have no row in `store` yet; returns their plan.
+///
+/// # Errors
+/// There are no settings, or a row cannot be written.
+pub(super) fn simulate_settings(
+    sweep: &Sweep,
+    settings: Vec<Setting>,
+    seeds: &[u64],
+    store: &Mutex<Store>,
+) -> Result<Plan> {
+    let plan = Plan::from_settings(sweep, settings, seeds.to_vec())?;
+    let runs = missing_runs(&plan, Shard::WHOLE, &lock(store).rows);
+    simulate_runs(sweep, &plan, &runs, store)?;
+    Ok(plan)
 }
 
 /// Returns the store for the calling thread alone.

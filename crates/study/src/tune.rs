@@ -29,8 +29,8 @@ use super::{
     goal::Goal,
     keys,
     plan::Plan,
-    planner::seeds_of_sweep,
-    run::{Shard, lock, missing_runs, simulate_runs},
+    planner::{seeds_after, seeds_of_sweep},
+    run::{lock, simulate_settings},
     separate::Indifference,
     setting::{Setting, default_setting, policy_of_setting},
     settings::{
@@ -169,7 +169,7 @@ impl Tuning<'_> {
         } else {
             search.seeds.clone()
         };
-        let compared = self.run_plan(pair, compared_seeds)?;
+        let compared = simulate_settings(self.sweep, pair, &compared_seeds, self.store)?;
         let all_seeds: BTreeSet<u64> = search
             .seeds
             .iter()
@@ -245,12 +245,7 @@ impl Tuning<'_> {
     /// A new seed is in `known`, the seeds of the search, or the seeds are wrong.
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>> {
         let Some(spec) = self.fresh_seeds else {
-            // After the largest 64-bit number, seeds continue at 0.
-            let last = known.iter().max().copied().unwrap_or(0);
-            let others = (1..=u64::MAX)
-                .map(|next| last.wrapping_add(next))
-                .filter(|seed| !known.contains(seed));
-            return Ok(others.take(FRESH_SEEDS).collect());
+            return Ok(seeds_after(known, FRESH_SEEDS));
         };
         let fresh = seeds_of_sweep(&Sweep {
             seeds: Some(spec.clone()),
@@ -285,13 +280,6 @@ impl Tuning<'_> {
             .map(|ranks| parameter_values_at(self.sweep, ranks))
             .filter(|setting| seen.insert(key(setting)))
             .collect()
-    }
-
-    fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan> {
-        let plan = Plan::from_settings(self.sweep, settings, seeds)?;
-        let runs = missing_runs(&plan, Shard::WHOLE, &lock(self.store).rows);
-        simulate_runs(self.sweep, &plan, &runs, self.store)?;
-        Ok(plan)
     }
 
     /// Returns the goal of each run of a setting of a plan, by seed; `None` for a run without a value of the goal.
@@ -375,9 +363,8 @@ impl Search<'_> {
         settings: Vec<Setting>,
         seeds: usize,
     ) -> Result<Vec<ScoredSetting>> {
-        let plan = self
-            .tuning
-            .run_plan(settings, self.seeds[..seeds].to_vec())?;
+        let Tuning { sweep, store, .. } = self.tuning;
+        let plan = simulate_settings(sweep, settings, &self.seeds[..seeds], store)?;
         let before = self.run_ids.len();
         self.run_ids.extend(plan.runs.iter().cloned());
         let mut known: BTreeSet<SettingKey> = self.tried.iter().map(|one| key(one)).collect();
