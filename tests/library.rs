@@ -480,3 +480,19 @@ fn a_calibrated_library_is_written_and_run() {
     let errors = refused(here, &format!("{start} osu.txt --between p-0"));
     assert!(errors.contains("--between a-0,a-1"), "{errors}");
 }
+
+#[test]
+fn a_constant_of_zero_may_have_an_origin() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let zero = r#""network": { "overhead": "0 us" }, "origins": { "network.overhead": "fitted: a ping-pong" }"#;
+    let library = format!(r#"{{ "schema": "migsim-library-1", "name": "mine", {zero} }}"#);
+    fs::write(here.join("mine.json"), library).unwrap();
+    let case = format!(r#"{{ "schema": "migsim-experiment-1", "extends": "lu", {zero} }}"#);
+    fs::write(here.join("case.json"), case).unwrap();
+    for given in ["--app lu --library mine.json", "case.json"] {
+        let shown = json(here, &format!("run {given} --show"));
+        assert_eq!(shown["network"].get("overhead"), None, "{given}");
+        assert_eq!(shown["origins"].get("network.overhead"), None, "{given}");
+    }
+}

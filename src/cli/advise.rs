@@ -5,7 +5,10 @@ use std::io::Write;
 use serde_json::json;
 
 use super::{
-    args::AdviseArguments, setup::StudySetup, sweep::read_varied_experiment, tune::{best_run_command, set_search_seeds},
+    args::AdviseArguments,
+    setup::StudySetup,
+    sweep::read_varied_experiment,
+    tune::{best_run_command, set_search_seeds},
 };
 use crate::{
     Registry,

@@ -138,7 +138,9 @@ pub struct RunOutcome {
 impl RunOutcome {
     /// Returns the record of the rescheduling call that is being paid for.
     pub(crate) fn last_call(&mut self) -> &mut CallRecord {
-        self.calls.last_mut().expect("a call that is paid was recorded")
+        self.calls
+            .last_mut()
+            .expect("a call that is paid was recorded")
     }
 
     /// Returns the number of direct returns: migrations by the policy that take a process back to the host that it left at its

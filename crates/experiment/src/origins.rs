@@ -55,13 +55,15 @@ pub(super) fn determine_origins(
         let own = library.origins.iter().filter(|(key, _)| is_own(key));
         origins.extend(own.map(|(key, text)| (key.clone(), text.clone())));
     }
+    // A resolved experiment leaves out constants of 0. Options of policies other than the chosen one have no value here.
+    let is_left_out = |key: &str| !key.starts_with("policy.") && !has_value(key);
+    origins.retain(|key, _| !is_left_out(key) || layers.get(key).is_none());
     let mut problems = Vec::new();
     for (key, text) in &origins {
         let mut wrong = |message, hint: &str| {
             problems.push(Problem::new(message).key("origins").hint(hint));
         };
-        // Options of policies other than the chosen one have no value here.
-        if !has_value(key) && !key.starts_with("policy.") {
+        if is_left_out(key) {
             wrong(
                 format!(
                     "the object `origins` has the key `{key}`, but the experiment has no value with this key"

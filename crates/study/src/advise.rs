@@ -392,7 +392,9 @@ fn longer_by(pairs: &[PairTimes], pair: &Pair, than: &Pair) -> Option<f64> {
 
 fn seeds_text(seeds: &[u64]) -> String {
     match seeds {
-        [first, .., last] if seeds.is_sorted() && last - first == seeds.len() as u64 - 1 => format!("{first} to {last}"),
+        [first, .., last] if seeds.is_sorted() && last - first == seeds.len() as u64 - 1 => {
+            format!("{first} to {last}")
+        }
         _ => {
             let texts: Vec<String> = seeds.iter().map(u64::to_string).collect();
             texts.join(", ")
