@@ -513,6 +513,34 @@ fn durations(measures: &Measures) -> Vec<f64> {
     processes.chain(traffic).map(Seconds::get).collect()
 }
 
+/// The root of the barrier has waited no longer for its own message in a superstep that is taken from the cache.
+#[test]
+fn a_remembered_superstep_has_the_waits_of_the_first() {
+    let platform = switch(1, Wire(1e6, 1e-3));
+    let plans = Plans::new(vec![plan(&[0.0, 1e3], &[(0, 1, 0.0)])]);
+    let memo = Memo::new(MemoBudget::new(1 << 20));
+    let waits = [(); 2].map(|()| {
+        let case = Case {
+            runtime: RuntimeConfig {
+                receives: TransferStart::Late,
+                barrier: BarrierConfig {
+                    kind: BarrierKind::RootSerial,
+                    per_process: seconds(1e-9),
+                    ..BarrierConfig::default()
+                },
+                ..RuntimeConfig::default()
+            },
+            memo: Some(&memo),
+            ..Case::new(&platform, &plans, [0, 0])
+        };
+        let mut kept = Keep::default();
+        case.run_watched(Script(vec![]), &mut kept)
+            .expect("it ends");
+        kept.0
+    });
+    assert_eq!(waits[0], waits[1]);
+}
+
 proptest! {
     #![proptest_config(cases(256))]
 

@@ -138,6 +138,7 @@ impl<'a> Shortcuts<'a> {
             entry.restore_measurements(&world.superstep_plan, &mut measures);
             let periods = entry.message_periods.iter().copied();
             complete_measurements(periods, world, &mut measures);
+            add_barrier_price(barrier.root_message_time(), &mut measures);
             self.digest = Some(entry.digest);
         } else if let Some(evaluated) = world.engine.evaluated() {
             let plan = &world.superstep_plan;
@@ -254,13 +255,14 @@ impl<'a> Shortcuts<'a> {
         price: Seconds,
         world: &mut RunState<'_>,
     ) -> SuperstepDigest {
+        let measures = &mut world.measurements;
+        let before = [measures.communication_times[0], measures.send_times[0]];
         let digest = *self.digest.get_or_insert_with(|| {
-            world.measurements.communication_times[0] += price;
-            world.measurements.send_times[0] += price;
-            superstep_digest(&world.superstep_plan, &world.measurements)
+            add_barrier_price(price, measures);
+            superstep_digest(&world.superstep_plan, measures)
         });
         if let Some(result) = self.evaluated_result.take() {
-            self.store_for_other_runs(result, digest, world);
+            self.store_for_other_runs(result, digest, before, world);
         }
         digest
     }
@@ -286,24 +288,30 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Stores the result of a superstep that was computed directly, so that other runs can reuse the result.
+    /// Stores the result of a superstep that was computed directly, so that other runs can reuse the result. The communication
+    /// and send times of process 0 are stored as they were before the price of the barrier: `of_first`.
     fn store_for_other_runs(
         &self,
         result: SuperstepResult,
         digest: SuperstepDigest,
+        of_first: [Seconds; 2],
         world: &RunState<'_>,
     ) {
         let (Some(memo), Some(evaluated)) = (self.memo, world.engine.evaluated()) else {
             return;
         };
         let measures = &world.measurements;
-        let entry = || StoredSuperstep {
-            result,
-            digest,
-            computation_times: measures.computation_times.as_slice().into(),
-            communication_times: measures.communication_times.as_slice().into(),
-            send_times: measures.send_times.as_slice().into(),
-            message_periods: message_periods(evaluated, world).collect(),
+        let entry = || {
+            let mut stored = StoredSuperstep {
+                result,
+                digest,
+                computation_times: measures.computation_times.as_slice().into(),
+                communication_times: measures.communication_times.as_slice().into(),
+                send_times: measures.send_times.as_slice().into(),
+                message_periods: message_periods(evaluated, world).collect(),
+            };
+            [stored.communication_times[0], stored.send_times[0]] = of_first;
+            stored
         };
         let bytes = 24 * world.placement.len() + 16 * world.superstep_plan.messages.len();
         memo.store(world.open_superstep, &world.placement, bytes, entry);
@@ -370,6 +378,12 @@ fn complete_measurements(
         let computed: Vec<f64> = times.map(|(a, b)| a.get() + b.get()).collect();
         measures.record_transfers(plan, &computed, periods);
     }
+}
+
+/// Adds the time that process 0 spends on the messages of the barrier.
+fn add_barrier_price(price: Seconds, measures: &mut Measures) {
+    measures.communication_times[0] += price;
+    measures.send_times[0] += price;
 }
 
 /// Returns the digest of a superstep: the hash of its messages and of the times of its processes, and the duration of its longest
