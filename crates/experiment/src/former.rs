@@ -88,7 +88,11 @@ pub(super) fn replace_former_settings(settings: &mut Value) {
 /// process, `costs.call.operation` the work of a strategy for each operation.
 fn replace_former_decision_costs(settings: &mut Value) {
     let name = settings["policy"]["name"].as_str().unwrap_or("migbsp");
-    let policy = name.split(['/', ':']).next().unwrap_or(name).to_owned();
+    let policy = name
+        .split(['/', ':', '{'])
+        .next()
+        .unwrap_or(name)
+        .to_owned();
     let is_migbsp = FORMER_PATTERNS.contains(&&*policy) || policy == "authors-2015";
     let call = settings
         .pointer_mut("/costs/call")

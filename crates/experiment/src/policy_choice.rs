@@ -3,6 +3,7 @@
 //! ```text
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (a variant, a trigger)
 //! policy.greedy          the options of the policy `greedy`
+//! policy.name            migbsp{x=0.5,own_cluster=within}: the options of the policy in its name, which override all others
 //! policy.name            exec:./mylb: the policy `exec` with this value of its main option, the command
 //! policy.decision        { "greedy": "0.64 us * P" }: the processor time of a decision of each policy (`DecisionCost`)
 //! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
@@ -17,7 +18,10 @@
 //! rescheduling call that costs more time than the remaining supersteps can save, whichever trigger requests the call. Options
 //! that the user chose override the options of a variant, and a variant overrides built-in experiments.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use serde_json::{Map, Value, json};
 
@@ -26,6 +30,7 @@ use migsim_base::{
     document::parse_typed_value,
     error::{Error, Problem, Result},
     plugin::PluginTable,
+    values::split_at_commas,
 };
 use migsim_bsp::DecisionCost;
 use migsim_policies::{self as policy, Forecast, Policy, TriggeredPolicy, trigger};
@@ -85,8 +90,9 @@ impl PolicyChoice {
             registry.policies(),
             &["trigger", FORECAST_KEY, DECISION_KEY],
         )?;
-        let name = read_policy_name(keys)?;
-        let (value, parts) = split_policy_name(registry, name);
+        let given = read_policy_name(keys)?;
+        let (name, typed) = split_options_in_braces(given)?;
+        let (value, parts) = split_policy_name(registry, &name);
         let entry = *registry.policies().find(parts[0])?;
         let mut edition = Map::new();
         let mut trigger = None;
@@ -115,6 +121,7 @@ impl PolicyChoice {
             if let Some(value) = value {
                 options.insert(entry.main_option_key().into(), value.trim().into());
             }
+            options.extend(typed.clone());
         }
         let (trigger, key) =
             TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
@@ -126,7 +133,15 @@ impl PolicyChoice {
             forecast: forecast.unwrap_or_default(),
             checked_policy: Arc::default(),
         };
-        choice.keep_policy(choice.create_policy()?);
+        let policy = choice.create_policy().map_err(|error| {
+            let of_name = format!("policy.name {given}");
+            if typed.is_empty() {
+                error
+            } else {
+                error.map_problems(|problem| problem.source(&of_name))
+            }
+        })?;
+        choice.keep_policy(policy);
         Ok(choice)
     }
 
@@ -303,6 +318,32 @@ fn read_policy_name(keys: &Map<String, Value>) -> Result<&str, Problem> {
             Err(problem.key("policy.name").hint(hint))
         }
     }
+}
+
+/// Splits the options in braces off the name of a policy, as in `migbsp{x=0.5}/paid-back`. Returns the name without them, and the
+/// options. Braces elsewhere than at the end of the name or before a slash belong to the name.
+fn split_options_in_braces(given: &str) -> Result<(Cow<'_, str>, Map<String, Value>)> {
+    let place = given.rfind('{').and_then(|start| {
+        let end = start + given[start..].find('}')?;
+        let rest = given[end + 1..].trim();
+        (rest.is_empty() || rest.starts_with('/')).then_some((start, end, rest))
+    });
+    let Some((start, end, rest)) = place else {
+        return Ok((given.into(), Map::new()));
+    };
+    let mut options = Map::new();
+    for part in split_at_commas(&given[start + 1..end]) {
+        let (key, value) = part.split_once('=').ok_or_else(|| {
+            let message = format!("`{}` is not of the form OPTION=VALUE", part.trim());
+            let hint =
+                "write options in braces behind the name: `migbsp{x=0.5,own_cluster=within}`";
+            Problem::new(message)
+                .key(format!("policy.name {given}"))
+                .hint(hint)
+        })?;
+        options.insert(key.trim().into(), parse_typed_value(value.trim()));
+    }
+    Ok((format!("{}{rest}", given[..start].trim()).into(), options))
 }
 
 /// Splits the name of a policy into the value of its main option behind a colon (`./mylb` of `exec:./mylb`; `None` if there is

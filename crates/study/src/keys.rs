@@ -88,9 +88,9 @@ pub fn policy_name_in_settings(layers: &Layers) -> String {
 }
 
 /// Returns the name of the policy without the variant, trigger and forecast (`greedy` for `greedy/charm-8/menon`), and without the
-/// value behind a colon (`exec` for `exec:./mylb`).
+/// value behind a colon or the options in braces (`exec` for `exec:./mylb`, `migbsp` for `migbsp{x=0.5}`).
 pub fn base_policy_name(name: &str) -> &str {
-    name.split(['/', ':']).next().unwrap_or(name)
+    name.split(['/', ':', '{']).next().unwrap_or(name)
 }
 
 /// Lists all names of parameters that may vary, given the complete settings of one run.

@@ -20,7 +20,7 @@ pub(super) fn policy_of_setting(sweep: &Sweep, values: &[Option<Value>]) -> Stri
     let mut varied = sweep.varied_parameters.iter().zip(values);
     let named = varied.find(|(one, _)| one.name == "policy");
     match named.and_then(|(_, value)| value.as_ref()?.as_str()) {
-        Some(policy) => policy.to_owned(),
+        Some(policy) => keys::base_policy_name(policy).to_owned(),
         None => keys::policy_name_in_settings(&sweep.fixed_settings()),
     }
 }

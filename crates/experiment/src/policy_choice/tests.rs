@@ -118,6 +118,26 @@ fn an_edition_wins_over_built_in_settings_and_the_user_over_the_edition() {
 }
 
 #[test]
+fn options_in_braces_win_over_all_others() {
+    let given = json!({ "x": 0.1, "d": 0.7 });
+    for name in [
+        "migbsp/equal-information{x=0.5,own_cluster=competes}/every=9",
+        "migbsp/equal-information/every=9 { x = 0.5, own_cluster = competes }",
+    ] {
+        let found = chosen(&json!({ "name": name, "migbsp": given })).unwrap();
+        let own = &found["migbsp"];
+        assert_eq!(
+            [&own["x"], &own["d"], &own["own_cluster"]],
+            [&json!(0.5), &json!(0.7), &json!("competes")]
+        );
+        assert_eq!(found["trigger"]["every"]["supersteps"], 9);
+    }
+    let found = chosen(&json!({ "name": "exec:sh -c 'a{b}'/c{timeout=5 s}/every=5" })).unwrap();
+    assert_eq!(found["exec"]["timeout"], "5 s");
+    assert_eq!(found["exec"]["command"], "sh -c 'a{b}'/c");
+}
+
+#[test]
 fn the_cost_of_a_decision_is_that_of_the_policy() {
     let registry = Registry::standard();
     let read = |decision: Value| {
@@ -168,6 +188,14 @@ fn errors_have_their_place() {
             "policy.trigger.every.supersteps",
         ),
         (json!({ "trigger": "never=5" }), "takes no value after `=`"),
+        (
+            json!({ "name": "migbsp{x=0.5,own}" }),
+            "`own` is not of the form OPTION=VALUE",
+        ),
+        (
+            json!({ "name": "migbsp{x=5}" }),
+            "policy.name migbsp{x=5}, policy.migbsp.x",
+        ),
         (
             json!({ "trigger": "every,50" }),
             "not of the form KEY=VALUE",
