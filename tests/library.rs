@@ -496,3 +496,15 @@ fn a_constant_of_zero_may_have_an_origin() {
         assert_eq!(shown["origins"].get("network.overhead"), None, "{given}");
     }
 }
+
+#[test]
+fn the_decisions_of_a_policy_are_measured_once() {
+    let told = refused(
+        Path::new("."),
+        "calibrate --decisions greedy,greedy/every=2",
+    );
+    assert!(
+        told.contains("the decisions of `greedy` would be measured twice"),
+        "{told}"
+    );
+}

@@ -1,7 +1,7 @@
 //! Implements `migsim calibrate --decisions`: measures the processor time of the decisions of policies on this machine, at
 //! barriers of drawn runs of growing size, and writes a formula for each policy. Runs read the formula, never a clock.
 
-use std::{fs, io::Write, process::Command, time::Instant};
+use std::{collections::BTreeSet, fs, io::Write, process::Command, time::Instant};
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
     Registry,
     bsp::{DecisionCost, DecisionSize, Scenario, Stepper},
     cli::{args::CalibrateArguments, print::print_text},
-    error::Result,
+    error::{Error, Result},
     experiment::{Experiment, Layers, Limits, read_library_json},
     output::{Cell, Sheet, Table, number_column, text_column, write_file_named_by_user},
     random::{Stream, StreamPurpose},
@@ -69,6 +69,13 @@ pub(super) fn calibrate_decisions(
         "fitted: migsim calibrate --decisions, {}",
         machine_and_date()
     );
+    let mut names = BTreeSet::new();
+    let mut all = arguments.decisions.iter().map(|one| base_policy_name(one));
+    if let Some(name) = all.find(|name| !names.insert(*name)) {
+        let what = format!("the decisions of `{name}` would be measured twice");
+        let hint = "name each policy once: its trigger has no effect on the time of a decision";
+        return Err(Error::input(what, "--decisions", hint));
+    }
     for policy in &arguments.decisions {
         let measured = SIZES
             .map(|size| measure_decisions(registry, policy, size))
