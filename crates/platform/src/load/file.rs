@@ -213,6 +213,7 @@ impl FileConfig {
                 let headings = ValueHeadings {
                     chosen: self.column.as_deref(),
                     usual: self.usual_value_headings(),
+                    is_meaning_assumed: self.values.is_none(),
                 };
                 read_times_and_values(text, headings, &load_of)?
             }

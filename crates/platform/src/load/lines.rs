@@ -74,7 +74,18 @@ pub(super) struct ValueHeadings<'h> {
     pub chosen: Option<&'h str>,
     /// Headings that usually stand above such values, without units.
     pub usual: &'h [&'h str],
+    /// Whether the meaning of the values is a default, which a heading may contradict.
+    pub is_meaning_assumed: bool,
 }
+
+/// Parts of headings, each with the meaning that the values below it have.
+const MEANINGS: [(&str, &str); 5] = [
+    ("idle", "idle"),
+    ("avail", "available"),
+    ("ldav", "load-average"),
+    ("load1", "load-average"),
+    ("load5", "load-average"),
+];
 
 /// Reads a table with the times and values of one host or of several hosts. `load_of` computes the load from a value.
 pub(super) fn read_times_and_values(
@@ -167,7 +178,21 @@ impl Columns {
             }),
         };
         let values = match chosen {
-            Some(column) => vec![(column, String::new())],
+            Some(column) => {
+                let name = row.text(column).to_ascii_lowercase();
+                let name = name.replace(['_', ' '], "").replace("loadav", "ldav");
+                let other = MEANINGS.iter().find(|(part, _)| name.contains(part));
+                if let Some((_, meaning)) = other.filter(|_| headings.is_meaning_assumed) {
+                    let what = format!(
+                        "the heading `{}` names no utilisation, which values are by default",
+                        row.text(column)
+                    );
+                    return Err(row.problem_at_field(column, what).hint(format!(
+                        "add `values={meaning}`; or `values=utilisation` if the values are the share of the host that is in use"
+                    )));
+                }
+                vec![(column, String::new())]
+            }
             None if host.is_none() && headings.chosen.is_none() && !rest.is_empty() => rest
                 .iter()
                 .map(|column| (*column, row.text(*column).to_owned()))

@@ -205,6 +205,17 @@ fn tables_whose_columns_are_not_clear_are_refused() {
             .message
             .contains("28.11.2026")
     );
+    for (heading, meaning) in [
+        ("% idle", "idle"),
+        ("load1", "load-average"),
+        ("Load Average", "load-average"),
+    ] {
+        let hint = error(&format!("time,{heading}\n0,0.5\n")).hint.unwrap();
+        assert!(
+            hint.starts_with(&format!("add `values={meaning}`;")),
+            "{hint}"
+        );
+    }
     // Half a day back is the next day, less is an error.
     assert_eq!(
         loads("a.csv", "13:00:00,0.5\n00:59:59,0\n").unwrap()[1].0,
