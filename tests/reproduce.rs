@@ -233,10 +233,13 @@ fn a_platform_file_replaces_the_built_in_platform_of_its_name() {
     let set = json(root(), &format!("reproduce lbm --set {key}=1.2GHz"));
     assert_eq!(edited["residuals"], set["residuals"]);
     assert_ne!(edited["residuals"], same["residuals"]);
+    let other = fs::read_to_string(root().join("platforms/ufrgs.json")).unwrap();
+    let errors = refused(root(), &with(&other, ""));
+    assert!(errors.contains("`ufrgs` has no effect") && errors.contains("their platforms: lbm"));
     let unknown = text.replacen("\"lbm\"", "\"lbmx\"", 1);
     let errors = refused(root(), &with(&unknown, ""));
     assert!(
-        errors.contains("mine.json") && errors.contains("known platforms"),
+        errors.contains("mine.json") && errors.contains("`lbmx` has no effect"),
         "{errors}"
     );
 }

@@ -66,12 +66,20 @@ pub(super) fn run_reproduce(
     if let Some(study) = study {
         return output_study_results(arguments, &study, (out, errors)).map(|()| true);
     }
-    let mut changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
+    let mut changes = paper::Changes::of_keys(set_flags(&arguments.settings)?);
     for file in &arguments.platforms {
         changes.replace_platform(file)?;
     }
+    let form = arguments.form.output_form_unless_quiet(arguments.quiet);
+    // The pages, tables and figures of a paper show one reading.
+    let is_compared =
+        arguments.figure.is_none() && matches!(form, Some(OutputForm::Table | OutputForm::Json));
     let reproduction = run_with_superstep_progress(arguments, &threads, |progress| {
-        paper::reproduce_with_changes(&arguments.paper, &changes, progress)
+        let mut found = paper::reproduce_with_changes(&arguments.paper, &changes, progress)?;
+        if is_compared {
+            found.compare_with_shipped(progress)?;
+        }
+        Ok::<_, Error>(found)
     })?;
     if let Some(wanted) = &arguments.figure {
         let format = arguments.form.is_requested().then_some("--format");
@@ -90,7 +98,7 @@ pub(super) fn run_reproduce(
     if arguments.out.is_some() {
         write_pages(arguments, &paper::result_pages(&reproduction)?)?;
     }
-    if let Some(form) = arguments.form.output_form_unless_quiet(arguments.quiet) {
+    if let Some(form) = form {
         print_reproduction(&reproduction, form, out)?;
     }
     Ok(reproduction.is_each_deviation_explained())

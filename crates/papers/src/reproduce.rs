@@ -11,7 +11,7 @@ use super::{
     ambiguities::{Answer, answers_to_ambiguities},
     calls::Calls,
     cells::CellResult,
-    changes::Changes,
+    changes::{CHANGE, Changes, UsedInputs},
     claim_counts::{ClaimCounts, ClaimResult},
     claims::run_test,
     decisions::{
@@ -81,9 +81,16 @@ pub struct PaperResults {
     /// Notes on attempts to reproduce those results of the paper that are not reproduced (Markdown).
     #[serde(skip)]
     pub notes: &'static str,
+    /// Changes, experiments and platforms that the runs of the paper use.
+    #[serde(skip)]
+    pub(super) used_inputs: UsedInputs,
 }
 
 impl PaperResults {
+    fn is_changed(&self) -> bool {
+        self.used_inputs.iter().any(|used| used.0 == CHANGE)
+    }
+
     /// Counts the claims of the paper that hold or fail in the simulation, grouped by whether the published numbers confirm them.
     pub fn claim_counts(&self) -> ClaimCounts {
         ClaimCounts::from_claims(&self.claims)
@@ -95,16 +102,36 @@ impl PaperResults {
 pub struct Reproduction {
     /// Results of each requested paper.
     pub papers: Vec<PaperResults>,
-    /// Results of the same papers without changed settings; empty if no settings were changed.
+    /// Results of the same papers without changed settings; empty before [`Self::compare_with_shipped`], and if no settings were
+    /// changed.
     pub shipped: Vec<PaperResults>,
 }
 
 impl Reproduction {
+    /// Simulates the papers without the changed settings, if there are any, for the comparison of both readings. A paper without a
+    /// change keeps its results.
+    ///
+    /// # Errors
+    /// A run fails.
+    pub fn compare_with_shipped(&mut self, progress: &Progress) -> Result<(), Error> {
+        if self.papers.iter().any(PaperResults::is_changed) {
+            let all = self.papers.par_iter().map(|paper| {
+                if !paper.is_changed() {
+                    return Ok(paper.clone());
+                }
+                let paper = super::find_paper(paper.paper)?;
+                reproduce_one_paper(paper, &Changes::default(), progress)
+            });
+            self.shipped = all.collect::<Result<_, _>>()?;
+        }
+        Ok(())
+    }
+
     /// Returns whether each published time of all papers is reproduced or has a reason why it is not reproduced. The reasons belong to
     /// the papers as they ship, so with changed settings no reason is needed.
     pub fn is_each_deviation_explained(&self) -> bool {
-        let mut cells = self.papers.iter().flat_map(|paper| &paper.cells);
-        !self.shipped.is_empty() || cells.all(|cell| cell.is_explained)
+        let mut papers = self.papers.iter();
+        papers.all(|paper| paper.is_changed() || paper.cells.iter().all(|cell| cell.is_explained))
     }
 }
 
@@ -119,7 +146,7 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
 /// Reproduces the paper with this name, or all papers if the name is `all`, with changed settings in all runs.
 ///
 /// # Errors
-/// There is no paper with this name, a change is invalid, or a run fails.
+/// There is no paper with this name, a change is invalid or has no effect, or a run fails.
 pub fn reproduce_with_changes(
     name: &str,
     changes: &Changes,
@@ -130,19 +157,15 @@ pub fn reproduce_with_changes(
     } else {
         vec![super::find_paper(name)?]
     };
-    let reproduce_all = |changes: &Changes| -> Result<Vec<PaperResults>, Error> {
-        let all = wanted.par_iter();
-        all.map(|paper| reproduce_one_paper(paper, changes, progress))
-            .collect()
-    };
-    let usual = Changes::default();
-    let mut shipped = Vec::new();
-    if *changes != usual {
-        shipped = reproduce_all(&usual)?;
-    }
+    let all = wanted.par_iter();
+    let papers: Vec<PaperResults> = all
+        .map(|paper| reproduce_one_paper(paper, changes, progress))
+        .collect::<Result<_, _>>()?;
+    let used = papers.iter().flat_map(|paper| paper.used_inputs.clone());
+    changes.check_effects(name, &used.collect())?;
     Ok(Reproduction {
-        papers: reproduce_all(changes)?,
-        shipped,
+        papers,
+        shipped: Vec::new(),
     })
 }
 
@@ -192,6 +215,7 @@ pub(super) fn reproduce_one_paper(
         call_schedules: schedules.collect::<Result<_, Error>>()?,
         claims: claims.collect::<Result<_, _>>()?,
         unreported: unreported_moves(paper, &facts, &runs)?,
+        used_inputs: runs.used_inputs(), // before the runs of the next two lines, in which no setting varies
         constants: fitted_constants(paper, &facts, &runs)?,
         answers: answers_to_open_questions(paper, &runs)?,
         contradictions: facts.contradictions,

@@ -2,14 +2,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::Value;
 
 use super::{
     calls::{Calls, PaperMove, calls_of_scenario},
-    changes::{Changes, experiment_document},
+    changes::{Changes, PlatformChanges, UsedInputs, experiment_document},
     facts::{Claim, Config},
     policy_check::ClaimOutcome,
 };
@@ -171,6 +171,8 @@ pub struct Runs<'p> {
     paper: &'p Paper,
     /// Changed settings and platform values that apply to all runs.
     changes: Changes,
+    platform_changes: PlatformChanges,
+    used_inputs: Mutex<UsedInputs>,
     /// Platforms and experiments that have already been read from their files.
     shared_inputs: SharedInputs,
     progress: &'p Progress,
@@ -187,10 +189,13 @@ impl<'p> Runs<'p> {
         changes: Changes,
         progress: &'p Progress,
     ) -> Result<Self, Error> {
+        let (shared_inputs, platform_changes) = changes.changed_platforms()?;
         Ok(Self {
             paper,
-            shared_inputs: changes.changed_platforms()?,
+            shared_inputs,
             changes,
+            platform_changes,
+            used_inputs: Mutex::default(),
             progress,
             runs_by_key: Mutex::new(BTreeMap::new()),
         })
@@ -202,11 +207,7 @@ impl<'p> Runs<'p> {
     /// The settings are wrong, or the run fails.
     pub fn run_case(&self, case: &PaperCase) -> Result<Arc<FinishedRun>, Error> {
         let key = case.order_independent_key();
-        let runs = || {
-            self.runs_by_key
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let runs = || lock(&self.runs_by_key);
         if let Some(done) = runs().get(&key) {
             return Ok(Arc::clone(done));
         }
@@ -222,11 +223,7 @@ impl<'p> Runs<'p> {
 
     #[cfg(test)]
     pub(super) fn finished_runs(&self) -> Vec<Arc<FinishedRun>> {
-        let done = self
-            .runs_by_key
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        done.values().cloned().collect()
+        lock(&self.runs_by_key).values().cloned().collect()
     }
 
     /// Loads the experiment of a case, including the changes that apply to all runs, without simulating it.
@@ -238,12 +235,24 @@ impl<'p> Runs<'p> {
         layers.push_file(experiment_document(case.experiment)?);
         layers.push_flags(self.changes.changed_flags(case.experiment)?);
         layers.push_flags(case.changed_settings.clone());
-        Experiment::load_shared(
+        let experiment = Experiment::load_shared(
             &Registry::standard(),
             &layers,
             Limits::default(),
             &self.shared_inputs,
-        )
+        )?;
+        let used = self.changes.used_inputs(
+            (case.experiment, &case.changed_settings),
+            &experiment,
+            &self.platform_changes,
+        )?;
+        lock(&self.used_inputs).extend(used);
+        Ok(experiment)
+    }
+
+    /// Returns what the experiments that were loaded until now use.
+    pub(super) fn used_inputs(&self) -> UsedInputs {
+        lock(&self.used_inputs).clone()
     }
 
     /// Returns the finished run with the settings in a fact of the paper; `config` must not contain lists.
@@ -261,6 +270,10 @@ impl<'p> Runs<'p> {
     pub(super) fn at(&self, config: &Value) -> Result<Arc<FinishedRun>, Error> {
         self.run_of_config(config.as_object().unwrap_or(&Config::new()))
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A run of a paper: a built-in experiment, and settings that replace settings of the experiment.
