@@ -19,7 +19,7 @@ use migsim::{
         Decision, ExternalLoad, Measures, MigBsp, MigBspConfig, Policy, Traffic, View,
         migbsp::{
             Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
-            FreeHost, Heuristic, Horizon, IdleAgeing, MemoryRate, OwnCluster, Patterns, Population,
+            FreeHost, Heuristic, Horizon, MemoryRate, OwnCluster, Patterns, Population,
             ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
         },
     },

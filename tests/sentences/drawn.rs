@@ -92,7 +92,7 @@ fn options(dice: &mut Dice) -> Vec<(&'static str, Value)> {
         ),
         (
             "viability_horizon",
-            &[json!("superstep"), json!("interval")],
+            &[json!("superstep"), json!("next-interval")],
         ),
         ("index_form", &[json!("of-best"), json!("gain-over-source")]),
         ("floor", &[json!("one"), json!("initial")]),

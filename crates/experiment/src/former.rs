@@ -16,7 +16,7 @@ const FORMER_VERSION: &str = "0.2.0";
 const FORMER_PATTERNS: [&str; 2] = ["migbsp", "migbsp-2007"];
 
 /// Keys that this version does not have, each with its object and the only value that it could usefully have.
-const REMOVED_KEYS: [(&str, &str, &str); 13] = [
+const REMOVED_KEYS: [(&str, &str, &str); 15] = [
     ("/costs/call", "decision", "\"1000 instr\""),
     ("/costs/call", "operation", "\"10 instr\""),
     ("/policy/migbsp", "viability", "\"tested\""),
@@ -27,6 +27,8 @@ const REMOVED_KEYS: [(&str, &str, &str); 13] = [
     ("/policy/migbsp", "host_load", "\"with-processes\""),
     ("/policy/migbsp", "full_cluster", "\"stay\""),
     ("/policy/migbsp", "only_positive", "true"),
+    ("/policy/migbsp", "idle_ageing", "\"zero\""),
+    ("/policy/migbsp", "potential_communication", "\"counted\""),
     ("/policy/bandit", "exploration", "1.0"),
     ("/policy/authors-2015", "own_latency", "\"0.000001 s\""),
     ("/policy/trigger/meta-balancer", "utilisation", "0.9"),

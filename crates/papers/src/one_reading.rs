@@ -43,12 +43,11 @@ const AUTHORS_RULES: &str = "authors-2015";
 
 /// Options in which the rule set `authors-2015` differs from the defaults, with their values: the answers of the authors' program
 /// to open questions (A1 to A37) of the papers.
-const AUTHORS_ANSWERS: [(&str, &str); 8] = [
+const AUTHORS_ANSWERS: [(&str, &str); 7] = [
     ("floor", "initial"),                  // A1
     ("quiet_call", "moved"),               // A6
     ("set_index", "free-power-sum"),       // A9
     ("index_form", "of-best"),             // A9
-    ("idle_ageing", "zero"),               // A12
     ("candidate_order", "rank-ascending"), // A29
     ("own_cluster", "competes"),           // A31
     ("calling_superstep", "before"),       // A37

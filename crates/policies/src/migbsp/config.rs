@@ -110,16 +110,6 @@ choice!(
     }
 );
 choice!(
-    /// The effect of supersteps in which a process does not compute or communicate on the forecasts of its work and communication
-    /// (ambiguity A12).
-    IdleAgeing {
-        /// Supersteps without computation or communication enter the forecasts with the value 0.
-        Zero,
-        /// Supersteps without computation or communication do not change the forecasts.
-        Skip,
-    }
-);
-choice!(
     /// The time for which Pcomp and Pcomm, the regularities of computation and communication, are kept before they restart at 1
     /// (ambiguity A7).
     Patterns {
@@ -136,8 +126,6 @@ choice!(
     CommunicationTime {
         /// The larger of the time of sending to the cluster and the time of receiving from it.
         Larger,
-        /// The sum of the time of sending to the cluster and the time of receiving from it.
-        Sum,
         /// Only the time of receiving from the cluster.
         Received,
     }
@@ -171,15 +159,6 @@ choice!(
         /// process would save in cluster j. The index is negative for a slower cluster. Comp(i,j) is then `t1 - t2` without
         /// costs.
         GainOverSource,
-    }
-);
-choice!(
-    /// Whether the potential of migration PM includes the communication term Comm(i,j).
-    PotentialCommunication {
-        /// The potential of migration PM includes Comm(i,j) (equation 1).
-        Counted,
-        /// The potential of migration PM does not include Comm(i,j).
-        Ignored,
     }
 );
 choice!(
@@ -219,8 +198,6 @@ choice!(
     Horizon {
         /// The time of one superstep is counted.
         Superstep,
-        /// The time is counted for all supersteps of the interval between calls that has just ended (α).
-        Interval,
         /// The time is counted for all supersteps of the next interval between calls (α').
         NextInterval,
     }
@@ -369,9 +346,6 @@ pub struct MigBspConfig {
     pub patterns: Patterns,
     /// The initial value of a forecast of work or communication in each interval between calls (ambiguity A12).
     pub ageing: Ageing,
-    /// The effect of supersteps in which a process does not compute or communicate on the forecasts of its work and communication
-    /// (ambiguity A12).
-    pub idle_ageing: IdleAgeing,
     /// The communication time of a process with a cluster in a superstep, from which the forecast BTP of this time is computed
     /// (ambiguity A8).
     pub communication_time: CommunicationTime,
@@ -380,8 +354,6 @@ pub struct MigBspConfig {
     pub set_index: SetIndex,
     /// The equation of the index ISet(j) as a function of the computing power of cluster j (ambiguity A9).
     pub index_form: IndexForm,
-    /// Whether PM, the potential of migration, includes the communication term Comm(i,j).
-    pub potential_communication: PotentialCommunication,
     /// The rule by which the terms Comp, Comm and Mem are weighted in PM, the potential of migration.
     #[serde(skip_serializing_if = "WeightRule::is_fixed")]
     pub weights: WeightRule,
@@ -447,11 +419,9 @@ impl Default for MigBspConfig {
             beta: 0.5,
             patterns: Patterns::Kept,
             ageing: Ageing::FirstValue,
-            idle_ageing: IdleAgeing::Zero,
             communication_time: CommunicationTime::Larger,
             set_index: SetIndex::MeanClock,
             index_form: IndexForm::OfBest,
-            potential_communication: PotentialCommunication::Counted,
             weights: WeightRule::Fixed,
             potential_horizon: Horizon::Superstep,
             migration_operations: Seconds::default(),

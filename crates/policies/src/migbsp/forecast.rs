@@ -16,7 +16,7 @@
 //! pair has this state again.
 
 use super::{
-    config::{Ageing, CommunicationTime, IdleAgeing, MigBspConfig, Patterns},
+    config::{Ageing, CommunicationTime, MigBspConfig, Patterns},
     exchanges::{ExchangeForecast, ExchangeForecasts},
 };
 use crate::{Traffic, View};
@@ -24,7 +24,6 @@ use migsim_base::units::{Instructions, Seconds};
 
 #[derive(Clone, Copy, Debug)]
 struct WorkForecast {
-    has_value: bool,
     has_computed: bool,
     /// PI(i) \[instr\]
     work: f64,
@@ -70,12 +69,6 @@ impl ExchangeForecast {
             CommunicationTime::Larger if out > back => [sent.max(received), out, count_out, sent],
             CommunicationTime::Larger => [sent.max(received), back, count_back, received],
             CommunicationTime::Received => [received, back, count_back, received],
-            CommunicationTime::Sum => [
-                sent + received,
-                out + back,
-                count_out + count_back,
-                sent + received,
-            ],
         };
         let aged = |before: f64, value: f64| {
             if is_first {
@@ -124,12 +117,12 @@ impl Forecasts {
     /// present interval between calls.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work_forecasts.is_empty() {
-            self.initialise(config, view);
+            self.initialise(view);
         }
         let step = 1.0 / alpha as f64;
         let is_first = self.supersteps_since_call == 0 && config.ageing == Ageing::FirstValue;
         self.supersteps_since_call += 1;
-        self.observe_work(config, step, view);
+        self.observe_work(config, step, is_first, view);
         self.exchange_forecasts.observe(
             &view.measurements.traffic,
             NO_EXCHANGE,
@@ -142,7 +135,7 @@ impl Forecasts {
         self.supersteps_since_call = 0;
         let starts_from_zero = config.ageing == Ageing::FromZero;
         for forecast in &mut self.work_forecasts {
-            (forecast.has_value, forecast.has_computed) = (starts_from_zero, false);
+            forecast.has_computed = false;
             if starts_from_zero {
                 (forecast.work, forecast.time) = (0.0, 0.0);
             }
@@ -195,13 +188,12 @@ impl Forecasts {
         self.work_forecasts[process].has_computed
     }
 
-    fn initialise(&mut self, config: &MigBspConfig, view: &View<'_>) {
+    fn initialise(&mut self, view: &View<'_>) {
         let processes = view.processes();
         self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
         let first = WorkForecast {
-            has_value: config.ageing == Ageing::FromZero,
             has_computed: false,
             work: 0.0,
             time: 0.0,
@@ -212,27 +204,22 @@ impl Forecasts {
     }
 
     /// Updates the forecast and the regularity of the computation of each process with its work in the superstep that has just
-    /// ended. `step` is the amount by which a regularity changes.
-    fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
+    /// ended. `step` is the amount by which a regularity changes; `is_first` states whether the forecasts start with this superstep.
+    fn observe_work(&mut self, config: &MigBspConfig, step: f64, is_first: bool, view: &View<'_>) {
         let delta = match config.delta_without_moves {
             Some(delta) if !view.executes_migrations => delta,
             _ => config.delta,
         };
-        let skips_idle = config.idle_ageing == IdleAgeing::Skip;
         let measures = view.measurements;
         let values = measures.work.iter().zip(&measures.computation_times);
         for (forecast, (work, time)) in self.work_forecasts.iter_mut().zip(values) {
             let (work, time) = (work.get(), time.get());
-            let is_idle = work <= 0.0;
-            forecast.has_computed |= !is_idle;
-            if !(is_idle && skips_idle) {
-                if forecast.has_value {
-                    forecast.work = forecast.work / 2.0 + work / 2.0;
-                    forecast.time = forecast.time / 2.0 + time / 2.0;
-                } else {
-                    (forecast.work, forecast.time) = (work, time);
-                    forecast.has_value = true;
-                }
+            forecast.has_computed |= work > 0.0;
+            if is_first {
+                (forecast.work, forecast.time) = (work, time);
+            } else {
+                forecast.work = forecast.work / 2.0 + work / 2.0;
+                forecast.time = forecast.time / 2.0 + time / 2.0;
             }
             update_regularity(&mut forecast.regularity, forecast.work, work, delta, step);
         }
@@ -276,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_counts_by_its_larger_direction_what_is_received_or_both() {
+    fn traffic_counts_by_its_larger_direction_or_what_is_received() {
         let traffic = Traffic {
             sent_bytes: Bytes::of(300.0),
             received_bytes: Bytes::of(200.0),
@@ -289,7 +276,6 @@ mod tests {
         for (communication_time, (bytes, time), (messages, volume)) in [
             (CommunicationTime::Larger, (300.0, 7.0), (1.0, 200.0)),
             (CommunicationTime::Received, (200.0, 7.0), (1.0, 200.0)),
-            (CommunicationTime::Sum, (500.0, 12.0), (4.0, 500.0)),
         ] {
             let values = |of: ExchangeForecast| {
                 [

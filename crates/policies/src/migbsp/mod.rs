@@ -51,9 +51,9 @@ use serde_json::{Map, Value, json};
 pub use adaptive::AdaptiveOptions;
 pub use config::{
     Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor, FreeHost,
-    Heuristic, Horizon, IdleAgeing, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
-    Patterns, Population, PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing,
-    ThresholdMeaning, ToleranceGrowth, ViabilityCommunication, WeightRule,
+    Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Patterns,
+    Population, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
+    ViabilityCommunication, WeightRule,
 };
 pub use explain::KEPT_BY_OWN_CLUSTER_KEY;
 

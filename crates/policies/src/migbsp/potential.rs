@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use super::{
     config::{
-        Heuristic, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
-        PotentialCommunication, SetIndex, ThresholdMeaning,
+        Heuristic, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, SetIndex,
+        ThresholdMeaning,
     },
     exchanges::ExchangeForecast,
     forecast::{Forecasts, NO_EXCHANGE},
@@ -205,12 +205,7 @@ impl<'a> PotentialComputation<'a> {
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
         let compute = subject.weighted_computation_time * index * horizon;
-        let time = match config.potential_communication {
-            PotentialCommunication::Counted => {
-                (exchange.communication_time * horizon).min(MAX_TERM)
-            }
-            PotentialCommunication::Ignored => 0.0,
-        };
+        let time = (exchange.communication_time * horizon).min(MAX_TERM);
         MigrationPotential {
             computation_term: self.term_weights[0] * compute.clamp(-MAX_TERM, MAX_TERM),
             communication_term: self.term_weights[1] * (exchange.regularity * time),

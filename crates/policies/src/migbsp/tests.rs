@@ -20,7 +20,6 @@ fn config() -> MigBspConfig {
         x: 0.5,
         set_index: SetIndex::BestHost,
         index_form: IndexForm::GainOverSource,
-        potential_communication: PotentialCommunication::Ignored,
         potential_horizon: Horizon::NextInterval,
         memory_transfer: false,
         migration_operations: cost,

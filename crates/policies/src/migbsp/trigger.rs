@@ -67,7 +67,6 @@ impl MigBspTrigger {
     pub(crate) fn supersteps_of(&self, horizon: Horizon) -> f64 {
         match horizon {
             Horizon::Superstep => 1.0,
-            Horizon::Interval => self.alpha as f64,
             Horizon::NextInterval => self.next_alpha as f64,
         }
     }

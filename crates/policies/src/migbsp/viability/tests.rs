@@ -260,11 +260,7 @@ fn a_process_that_stays_has_t2_equal_to_t1() {
             seed: 1,
             memo: None,
         };
-        for communication_time in [
-            CommunicationTime::Larger,
-            CommunicationTime::Received,
-            CommunicationTime::Sum,
-        ] {
+        for communication_time in [CommunicationTime::Larger, CommunicationTime::Received] {
             let config = MigBspConfig {
                 communication_time,
                 viability_communication: ViabilityCommunication::Uncontended,
