@@ -194,6 +194,17 @@ impl<'a> SwapState<'a> {
         if is_full { f64::INFINITY } else { larger }
     }
 
+    /// Returns a lower bound of the larger work W of two hosts after a swap \[s\]: that of their times alone.
+    fn least_larger_work_after(&self, [a, b]: [usize; 2], [given, taken]: ProcessSwap) -> f64 {
+        const ROUNDING: f64 = 1e-12;
+        let work = |process: usize| self.instance.process_works[process].get();
+        let more = taken.map_or(0.0, work) - given.map_or(0.0, work);
+        let time = |host: usize, more: f64| {
+            self.host_work_terms[host].host_time + more / self.instance.host_speeds[host]
+        };
+        self.options.alpha * time(a, more).max(time(b, -more)) * (1.0 - ROUNDING)
+    }
+
     fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
         let works: Vec<f64> = (0..self.host_work_terms.len())
             .map(|host| self.host_work(host))
@@ -212,7 +223,7 @@ impl<'a> SwapState<'a> {
     fn make_best_swap(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let mut least = self.host_work(a).max(self.host_work(b));
         let mut best = None;
-        let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());
+        let [own, others] = [a, b].map(|host| std::mem::take(&mut self.processes_of_host[host]));
         let moves = own
             .iter()
             .map(|&given| [Some(given), None])
@@ -220,12 +231,18 @@ impl<'a> SwapState<'a> {
         let pairs = |given: usize| others.iter().map(move |&taken| [Some(given), Some(taken)]);
         for swap in moves.chain(own.iter().copied().flat_map(pairs)) {
             *weighed += 1;
+            if self.least_larger_work_after([a, b], swap) >= least {
+                continue;
+            }
             let larger = self.larger_work_after([a, b], swap);
             if is_clearly_less(larger, least) {
                 (least, best) = (larger, Some(swap));
             }
         }
-        let Some(swap) = best else { return false };
+        let Some(swap) = best else {
+            [self.processes_of_host[a], self.processes_of_host[b]] = [own, others];
+            return false;
+        };
         self.make_swap([a, b], swap);
         let mut both = [own, others].concat();
         both.sort_unstable();
