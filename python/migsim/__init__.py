@@ -23,7 +23,7 @@ from ._experiment import Experiment as Experiment, run as run
 from ._platform import Platform as Platform, PlatformBuilder as PlatformBuilder
 from ._policy import Answer as Answer, PlatformView as PlatformView, Policy as Policy, View as View, policies as policies, policy as policy
 from ._run import Run as Run, Scenario as Scenario, load as load
-from ._sweep import Bottlenecks as Bottlenecks, Comparison as Comparison, Shard as Shard, Sweep as Sweep, SweepResult as SweepResult
-from ._sweep import Tuning as Tuning, bench as bench, bottlenecks as bottlenecks, compare as compare, sweep as sweep, tune as tune
+from ._sweep import Advice as Advice, Bottlenecks as Bottlenecks, Comparison as Comparison, Shard as Shard, Sweep as Sweep, SweepResult as SweepResult
+from ._sweep import Tuning as Tuning, advise as advise, bench as bench, bottlenecks as bottlenecks, compare as compare, sweep as sweep, tune as tune
 from ._table import Table as Table
 from ._trigger import Observed as Observed, Trigger as Trigger, trigger as trigger, triggers as triggers

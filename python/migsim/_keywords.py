@@ -69,6 +69,15 @@ class TuneKeywords(Keywords, total=False):
     indifference: Value
 
 
+class AdviseKeywords(Keywords, total=False):
+    """The keywords of `advise`."""
+
+    budget: Value
+    first: Value
+    indifference: Value
+    policies: Value
+
+
 class CompareKeywords(Keywords, total=False):
     """The keywords of `compare`."""
 

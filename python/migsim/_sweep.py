@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Unpack
 from ._arguments import Folder, Value, arguments, merged
 from ._command_line import call
 from ._experiment import Settings
-from ._keywords import BenchKeywords, BottlenecksKeywords, CompareKeywords, SweepKeywords, TuneKeywords, lists
+from ._keywords import AdviseKeywords, BenchKeywords, BottlenecksKeywords, CompareKeywords, SweepKeywords, TuneKeywords, lists
 from ._table import Table
 
 R = TypeVar("R", bound="_Result")
@@ -201,6 +201,60 @@ def tune(
     """
     typed = arguments(TuneKeywords, keywords, experiment, seeds, is_varied=True)
     return _done(Tuning, ["tune", *typed], Folder(out), progress)
+
+
+class Advice:
+    """What to do with an application on a platform: a start and a policy, or no moves.
+
+    Parameters
+    ----------
+    found
+        The JSON of `migsim advise`.
+    """
+
+    def __init__(self, found: dict[str, Any], notes: Iterable[str] = ()) -> None:
+        #: Notes of the command.
+        self.notes: list[str] = list(notes)
+        #: All that the command found.
+        self.result: dict[str, Any] = found
+        #: What to do, what it gains, and what would change the advice.
+        self.sentences: list[str] = found["sentences"]
+        #: The mapping rule of the start, or None for the start as it is.
+        self.start: str | None = found["advised"]["start"]
+        #: The policy; `never` if moves do not pay.
+        self.policy: str = found["advised"]["policy"]
+        #: The command that follows the advice.
+        self.command: str = found["command"]
+        #: A row per pair of start and policy: mean makespans of the first part and of the whole application [s], the latter where it was simulated.
+        self.pairs: Table = Table._of_dicts("pairs", ["start", "policy", "first_part_s", "whole_s"], found["pairs"])
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+@lists(AdviseKeywords)
+def advise(
+    experiment: Settings = None, /, *, seeds: Value = None, out: Value = None, progress: Value = None, **keywords: Unpack[AdviseKeywords]
+) -> Advice:
+    """Chooses the start and the policy for an application on a platform, or none, and judges the choice with other seeds.
+
+    >>> import migsim
+    >>> advice = migsim.advise(app="synthetic", procs=8, policies=["never", "refine"], **{"workload.supersteps": 20})
+    >>> advice.policy
+    'never'
+
+    Parameters
+    ----------
+    seeds
+        The seeds with which pairs are compared, by default three.
+    out
+        The folder that keeps the runs; the same call continues there.
+    keywords
+        As those of `migsim.compare`; `policy` and `scenario` are refused.
+    """
+    typed = ["advise", *arguments(AdviseKeywords, keywords, experiment, seeds, is_varied=True), "--json"]
+    text, notes = call(typed if out is None else [*typed, "--out", Folder(out).name], str(out or ""), progress)
+    return Advice(json.loads(text), notes)
 
 
 class Comparison(_Result):

@@ -133,7 +133,7 @@ def test_a_keyword_that_says_nothing_clear_is_refused(keywords: dict[str, migsim
 def test_the_keywords_are_flags_of_the_command() -> None:
     from migsim import _core, _keywords
 
-    for command in ["run", "sweep", "tune", "compare", "bottlenecks", "bench"]:
+    for command in ["run", "sweep", "tune", "advise", "compare", "bottlenecks", "bench"]:
         _, text, _ = _core.command(["migsim", command, "--help" if command == "bench" else "--help-all"])
         known = getattr(_keywords, f"{command.capitalize()}Keywords").__annotations__
         assert all(f"--{name.replace('_', '-')}" in text for name in known), command

@@ -47,6 +47,15 @@ def test_results_are_printed_as_their_tables() -> None:
         assert "\x1b" not in text
 
 
+def test_advice_is_that_of_the_command_and_continues(tmp_path: Path) -> None:
+    keywords: dict[str, migsim.Value] = {"app": "synthetic", "procs": 6, "seeds": 1, "policies": ["never", "refine"], "workload.supersteps": 12}
+    advice = migsim.advise(**keywords, out=tmp_path / "advice")
+    assert repr(migsim.advise(**keywords, out=tmp_path / "advice")) == repr(advice)
+    assert repr(advice).startswith("Do this: ") and advice.command.startswith("migsim run --app synthetic")
+    own = next(row for row in advice.pairs.rows() if row["start"] is None and row["policy"] == "never")
+    assert own["whole_s"] == migsim.run(app="synthetic", procs=6, seed=1, policy="never", **{"workload.supersteps": 12}).makespan
+
+
 def test_a_ranking_has_the_means_and_intervals_of_each_policy() -> None:
     result = migsim.compare(app="sw", n=15, load="walk", policies=["never", "migbsp", "refine/every=5"], seeds=4)
     ranking = result.ranking
