@@ -52,6 +52,9 @@ const FINALISTS: usize = 12;
 const NEAR_PERCENT: f64 = 2.0;
 const SAME_PERCENT: f64 = 0.05;
 
+/// How good such advice was on drawn cases that were not used to make it (`results/advise.md`).
+const TRACK_RECORD: &str = "On 60 drawn cases such advice took 0.5 % longer than the best of all starts and policies on average, and at most 6 %; moving nothing was right in 25 of 30.";
+
 /// Key and value of the disturbance of the work when the choice is judged.
 const DISTURBANCE: (&str, f64) = ("runtime.noise", 0.02);
 
@@ -467,6 +470,7 @@ impl Advice {
             ));
         }
         all.extend(self.next_sentence());
+        all.push(TRACK_RECORD.to_owned());
         all
     }
 
