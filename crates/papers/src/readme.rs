@@ -339,6 +339,7 @@ fn push_fitted_constants(text: &mut String, papers: &[PaperResults]) {
         put!(text, "- **{name}**: {}.\n", paper.switched_off);
     }
     *text += DOUBT;
+    *text += include_str!("notes/frontier.md");
 }
 
 /// Appends the number of values that no paper states and that matter: the fitted ones, and those that the last audit found.
