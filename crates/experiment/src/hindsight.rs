@@ -11,9 +11,11 @@
 //!    changed plan starts from a copy of the best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has
 //!    taken as long as the best run.
 //!
-//! The plan found is not necessarily the optimum. The makespan of a policy exceeds the true optimum by at least as much as it
-//! exceeds the makespan of this plan.
+//! If a case is so small that all plans can be simulated, they are ([`exhaustive`]), and the plan found is the optimum. Otherwise
+//! it is not necessarily the optimum. The makespan of a policy exceeds the true optimum by at least as much as it exceeds the
+//! makespan of this plan.
 
+mod exhaustive;
 mod window;
 
 use std::rc::Rc;
@@ -41,13 +43,21 @@ pub struct HindsightResult {
     pub plan: ReschedulingPlan,
     /// Number of whole runs that the search could have simulated with the supersteps that it simulated: a measure of its effort.
     pub equivalent_run_count: usize,
+    /// Whether all plans were simulated, so that no plan of calls and moves after supersteps is faster.
+    pub is_optimal: bool,
 }
+
+/// Number of supersteps that the search simulates in any case if it thereby simulates all plans.
+const EXHAUSTIVE_SUPERSTEPS: u64 = 20_000;
+
+/// Maximum number of supersteps that are simulated for the optimum, some minutes.
+const MAX_SUPERSTEPS_FOR_OPTIMUM: u64 = 5_000_000;
 
 impl Experiment {
     /// Searches for a rescheduling plan that is faster than the plans in `starts`.
     ///
     /// The search may simulate as many supersteps as `budget` runs of scenario iii have, but it simulates at least all plans in
-    /// `starts`.
+    /// `starts`, and all plans of a small case.
     ///
     /// # Errors
     /// The run without calls cannot be simulated, or `progress` was stopped.
@@ -57,30 +67,70 @@ impl Experiment {
         budget: usize,
         progress: &Progress,
     ) -> Result<HindsightResult> {
+        self.search_plans(starts, Some(budget), progress)
+    }
+
+    /// Finds the fastest of all plans of calls and moves after supersteps, by simulating them, and at least the plans in `starts`.
+    /// All calls exchange the messages of the first call of the fastest of these.
+    ///
+    /// # Errors
+    /// There are too many plans, the run without calls cannot be simulated, or `progress` was stopped.
+    pub fn optimal_plan(
+        &self,
+        starts: &[ReschedulingPlan],
+        progress: &Progress,
+    ) -> Result<HindsightResult> {
+        self.search_plans(starts, None, progress)
+    }
+
+    /// Searches for the fastest plan; without a budget, only the simulation of all plans is accepted.
+    fn search_plans(
+        &self,
+        starts: &[ReschedulingPlan],
+        budget: Option<usize>,
+        progress: &Progress,
+    ) -> Result<HindsightResult> {
         let memo = Memo::new(MemoBudget::default());
         let setup = Setup {
             memo: Some(&memo),
             ..self.scenario_setup(Scenario::Iii)
         };
-        let mut search = PlanSearch::new(self, &setup, (budget, progress))?;
+        let mut search = PlanSearch::new(self, &setup, (budget.unwrap_or(0), progress))?;
         for start in starts {
             search.try_plan(start)?;
             if start.move_count() > 0 && search.supersteps_per_run > 1 {
                 search.try_plan(&start.merged_into_one_call(1))?;
             }
         }
-        let mut every = search.supersteps_per_run / 2;
-        while every > 0 && search.simulated_supersteps < search.max_simulated_supersteps / 2 {
-            search.construct_plan(every)?;
-            every /= 2;
+        let needed = search.superstep_count_of_all_plans();
+        let most = match budget {
+            Some(_) => search.max_simulated_supersteps.max(EXHAUSTIVE_SUPERSTEPS),
+            None => MAX_SUPERSTEPS_FOR_OPTIMUM,
+        };
+        let is_optimal = needed <= most;
+        if is_optimal {
+            search.try_all_plans()?;
+        } else if budget.is_none() {
+            let message = format!(
+                "the optimum cannot be computed: it needs the simulation of at least {needed} supersteps, but at most {most} are simulated"
+            );
+            let hint = "use fewer hosts, processes or supersteps, or search for a good plan with `--hindsight RUNS`";
+            return Err(Problem::new(message).hint(hint).into());
+        } else {
+            let mut every = search.supersteps_per_run / 2;
+            while every > 0 && search.simulated_supersteps < search.max_simulated_supersteps / 2 {
+                search.construct_plan(every)?;
+                every /= 2;
+            }
+            search.improve_best_plan()?;
         }
-        search.improve_best_plan()?;
         let supersteps = search.supersteps_per_run.max(1) as u64;
         Ok(HindsightResult {
             makespan: search.best_plan.makespan.since(Time::ZERO),
             plan: search.best_plan.plan,
             equivalent_run_count: usize::try_from(search.simulated_supersteps.div_ceil(supersteps))
                 .unwrap_or(usize::MAX),
+            is_optimal,
         })
     }
 }

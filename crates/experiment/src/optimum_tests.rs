@@ -137,10 +137,16 @@ fn optimal_plan(experiment: &Experiment) -> (f64, ReschedulingPlan) {
 const ROUNDING: f64 = 1e-9;
 
 /// Draws a case with unlike hosts in two clusters, work that is unequal and drifts, and fixed prices; `policy` decides.
-fn tiny(
+fn tiny(seed: u64, size: (u64, u64, u64), policy: &str) -> Result<Experiment, Error> {
+    tiny_with(seed, size, policy, None)
+}
+
+/// Draws such a case, with `other` settings in place of the fixed prices.
+fn tiny_with(
     seed: u64,
     (processes, hosts, supersteps): (u64, u64, u64),
     policy: &str,
+    other: Option<&[(&str, Value)]>,
 ) -> Result<Experiment, Error> {
     let cluster = |name: &str, hosts: u64, speed: u64| {
         json!({
@@ -180,7 +186,10 @@ fn tiny(
         ("costs.move.transfer", "nominal".into()),
         ("costs.move.fixed", price(10).into()),
     ];
-    Experiment::load(&Layers::from_pairs(settings), Limits::default())
+    // The last five settings are the prices.
+    let own = &settings[..settings.len() - if other.is_some() { 5 } else { 0 }];
+    let all = own.iter().chain(other.unwrap_or_default()).cloned();
+    Experiment::load(&Layers::from_pairs(all), Limits::default())
 }
 
 /// The policies that are compared with the optimum.
@@ -221,6 +230,15 @@ fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
         (again / optimum - 1.0).abs() <= ROUNDING,
         "{seed}: {again} {optimum}"
     );
+    if size.0 < 4 {
+        // So does the simulation of all plans.
+        let all = experiment.optimal_plan(&starts, &progress).unwrap();
+        let all = all.makespan.get();
+        assert!(
+            (all / optimum - 1.0).abs() <= ROUNDING,
+            "{seed}: {all} {optimum}"
+        );
+    }
     [bound, optimum, hindsight.makespan.get(), fastest]
 }
 
@@ -233,6 +251,7 @@ fn assert_ordered(seed: u64, chain: [f64; 4]) {
 fn bound_optimum_hindsight_and_policies_are_in_rising_order() {
     for seed in 1..=10 {
         assert_ordered(seed, chain(seed, (5, 3, 12), 40));
+        assert_ordered(seed, chain(seed, (3, 3, 8), 40));
     }
 }
 
@@ -267,32 +286,52 @@ fn gaps_of_drawn_cases() {
 
 #[test]
 fn the_optimum_is_that_of_all_plans_of_two_processes() {
+    // The default prices depend on messages and shared links; the load changes with time.
+    let load = [("load", json!({ "kind": "on-off" }))];
     for seed in 1..=6 {
-        let experiment = tiny(seed, (2, 2, 4), "never").unwrap();
-        let setup = experiment.scenario_setup(Scenario::Iii);
-        // Each of the first three supersteps has four placements after it; the last barrier has no call.
-        let times = (0..64).map(|plan: usize| {
-            let mut run = Stepper::new(&setup).unwrap();
-            for barrier in 0..3 {
-                let wanted = plan >> (2 * barrier) & 3;
-                let hosts = run.view().unwrap().placement.to_vec();
-                let moves = [(0, wanted & 1), (1, wanted >> 1)];
-                let moves = moves
-                    .into_iter()
-                    .filter(|(process, to)| hosts[*process].index() != *to);
-                let moves: Vec<Migration> = moves
-                    .map(|(process, to)| Migration::new(process, to))
-                    .collect();
-                run.advance((!moves.is_empty()).then(|| Decision::from_migrations(moves)))
-                    .unwrap();
+        for other in [None, Some(&[][..]), Some(&load[..])] {
+            let experiment = tiny_with(seed, (2, 2, 4), "never", other).unwrap();
+            let setup = experiment.scenario_setup(Scenario::Iii);
+            // Each of the first three supersteps has four placements after it; the last barrier has no call.
+            let times = (0..64).map(|plan: usize| {
+                let mut run = Stepper::new(&setup).unwrap();
+                for barrier in 0..3 {
+                    let wanted = plan >> (2 * barrier) & 3;
+                    let hosts = run.view().unwrap().placement.to_vec();
+                    let moves = [(0, wanted & 1), (1, wanted >> 1)];
+                    let moves = moves
+                        .into_iter()
+                        .filter(|(process, to)| hosts[*process].index() != *to);
+                    let moves: Vec<Migration> = moves
+                        .map(|(process, to)| Migration::new(process, to))
+                        .collect();
+                    run.advance((!moves.is_empty()).then(|| Decision::from_migrations(moves)))
+                        .unwrap();
+                }
+                run.finish().unwrap().makespan.get()
+            });
+            let least = times.fold(f64::INFINITY, f64::min);
+            let progress = Progress::default();
+            let found = experiment.search_in_hindsight(&[], 1, &progress).unwrap();
+            assert!(found.is_optimal);
+            let mut optima = vec![found.makespan.get()];
+            optima.extend(other.is_none().then(|| optimal_plan(&experiment).0));
+            for optimum in optima {
+                assert!(
+                    (optimum / least - 1.0).abs() <= ROUNDING,
+                    "{seed}: {optimum} {least}"
+                );
             }
-            run.finish().unwrap().makespan.get()
-        });
-        let least = times.fold(f64::INFINITY, f64::min);
-        let (optimum, _) = optimal_plan(&experiment);
-        assert!(
-            (optimum / least - 1.0).abs() <= ROUNDING,
-            "{seed}: {optimum} {least}"
-        );
+        }
     }
+}
+
+#[test]
+fn the_optimum_of_too_many_plans_is_refused() {
+    let experiment = tiny(1, (30, 3, 4), "never").unwrap();
+    let error = experiment
+        .optimal_plan(&[], &Progress::default())
+        .unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("the optimum cannot be computed"), "{error}");
 }
