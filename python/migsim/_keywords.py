@@ -85,6 +85,7 @@ class CompareKeywords(Keywords, total=False):
     indifference: Value
     map: Value
     no_static_starts: Value
+    optimum: Value
     policies: Value
     when: Value
 

@@ -90,6 +90,7 @@ pub(super) fn run_compare(
     } else {
         let wanted = AdditionalRuns {
             max_hindsight_runs: arguments.hindsight.unwrap_or(0) as usize,
+            computes_optimum: arguments.optimum,
             best_call_barriers: arguments.when.unwrap_or(0) as usize,
             simulates_static_starts: !arguments.no_static_starts,
         };
@@ -133,6 +134,7 @@ fn read_run_folders(registry: &Registry, arguments: &CompareArguments) -> Result
         ("--policies", arguments.policies.is_some()),
         ("--map", arguments.map.is_some()),
         ("--hindsight", arguments.hindsight.is_some()),
+        ("--optimum", arguments.optimum),
         ("--when", arguments.when.is_some()),
         ("--shard", arguments.shard.is_some()),
         ("--vary", !arguments.varied.vary.is_empty()),

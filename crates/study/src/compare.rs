@@ -44,7 +44,7 @@ pub struct PolicyResults {
     /// Makespan of scenario iii (with moves) \[s\].
     pub makespan_s: Sample,
     /// Makespan minus the makespan with the same seed of the policy whose mean makespan is lowest \[s\]; `None` for that policy
-    /// itself.
+    /// itself. The interval allows for the choice of the best from the same seeds.
     pub behind_best_s: Option<Sample>,
     /// Reduction of the makespan from scenario i (no rescheduling) to scenario iii (with moves) \[%\]; `None` if scenario i was not
     /// run.
@@ -62,7 +62,8 @@ pub struct PolicyResults {
     pub above_bound_percent: Option<f64>,
     /// Distance of the makespan T from the best known makespan of the same seed, `T / best known - 1` \[%\], mean over the seeds.
     pub regret_percent: f64,
-    /// Half the width of the 95 % confidence interval of `regret_percent`; `None` for a single seed.
+    /// Half the width of the 95 % confidence interval of `regret_percent`, from the deviation of the signed distance to the best
+    /// of the other makespans; `None` for a single seed.
     pub regret_ci95_percent: Option<f64>,
     /// Distance of the makespan T from the makespan of the same policy with the best supersteps for its calls, `T / best - 1`
     /// \[%\], mean over the seeds; `None` if the best supersteps were not searched.
@@ -89,13 +90,15 @@ pub struct Comparison {
     pub failed_policies: Vec<String>,
     /// Number of seeds and margin of indifference with which the differences between policies were tested to compute the ranks.
     pub test_conditions: TestConditions,
-    /// Number of seeds with which the statistical tests would separate the best two policies, if their difference stays. `None`
-    /// if no tests are possible, if no other policy shares rank 1, or if the number is above 10 000.
+    /// Number of seeds with which the statistical tests would separate the best two policies in a comparison of these two, if
+    /// their difference stays. `None` if no tests are possible, if no other policy shares rank 1, or if the number is above 10 000.
     pub seeds_needed: Option<usize>,
     /// Makespan of scenario i (no rescheduling) \[s\]; `None` if it was not run.
     pub scenario_i_makespan: Option<Sample>,
     /// Makespan of the best plan of moves found in hindsight (by a search after the runs) \[s\]; `None` if there was no search.
     pub hindsight_makespan: Option<Sample>,
+    /// Whether the plan of moves found in hindsight is the fastest of all plans, with each seed.
+    pub is_hindsight_optimal: bool,
     /// The best static start (initial placement by a built-in mapping rule, without rescheduling); `None` if static starts were
     /// not simulated.
     pub best_static_start: Option<BestStaticStart>,
@@ -122,6 +125,8 @@ pub struct SeedResults {
     pub lower_bound: Option<f64>,
     /// Makespan of the best plan of moves found in hindsight \[s\]; `None` if there was no search.
     pub hindsight_makespan: Option<f64>,
+    /// Whether this plan is the fastest of all plans.
+    pub is_hindsight_optimal: bool,
     /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule; empty if they were not
     /// simulated.
     pub static_starts: Vec<StaticPlacementMakespan>,
@@ -138,6 +143,8 @@ pub struct SeedResults {
 pub struct AdditionalRuns {
     /// Number of runs that the search for the best plan of moves in hindsight may take for each seed; 0 for no search.
     pub max_hindsight_runs: usize,
+    /// Whether all plans of moves are simulated, so that the best one is the optimum.
+    pub computes_optimum: bool,
     /// Number of barriers at which single calls are tried, to find the best supersteps for calls; 0 for no search.
     pub best_call_barriers: usize,
     /// Whether scenario i (no rescheduling) is also simulated from the initial placement of each built-in mapping rule.
@@ -214,20 +221,21 @@ impl Comparison {
         let margin = test_conditions.indifference_margin(false, mean(best));
         let faster =
             test_conditions.count_faster_policies(&times, &drawn.collect::<Vec<_>>(), margin);
-        let best_known = (0..plan.seeds.len()).map(|seed| {
-            let searched = known.seeds.get(seed).and_then(|one| one.hindsight_makespan);
-            let called = known
-                .makespans_with_best_calls
-                .iter()
-                .filter_map(|times| times[seed]);
-            times
-                .iter()
-                .map(|times| times[seed])
-                .chain(searched)
-                .chain(called)
-                .fold(f64::INFINITY, f64::min)
-        });
-        let best_known: Vec<f64> = best_known.collect();
+        // The lowest known makespan of each seed, without those of the policy at `left_out`.
+        let best_without = |left_out: usize| -> Vec<f64> {
+            let of_seed = |seed: usize| {
+                let searched = known.seeds.get(seed).and_then(|one| one.hindsight_makespan);
+                let called = known.makespans_with_best_calls.iter();
+                let called = called.filter_map(|times| times[seed]);
+                let others = times.iter().enumerate().filter(|one| one.0 != left_out);
+                let others = others.map(|(_, times)| times[seed]);
+                others
+                    .chain(searched)
+                    .chain(called)
+                    .fold(f64::INFINITY, f64::min)
+            };
+            (0..plan.seeds.len()).map(of_seed).collect()
+        };
         let alone: Option<Vec<f64>> = found.first().and_then(|one| {
             one.rows
                 .iter()
@@ -238,7 +246,10 @@ impl Comparison {
             let better = faster.iter().filter(|count| **count < faster[place]);
             let rank = 1 + better.count();
             let behind = paired_difference(&runs.times, best).filter(|_| place > 0);
-            PolicyResults::from_runs(label(runs.setting), rank, runs, behind, &best_known, known)
+            // Each of the other policies could have been the best.
+            let behind = behind.map(|behind| behind.selected_from(found.len() - 1));
+            let others = best_without(place);
+            PolicyResults::from_runs(label(runs.setting), rank, runs, behind, &others, known)
         });
         let mut policies: Vec<PolicyResults> = policies.collect();
         policies.sort_by_key(|one| one.rank);
@@ -254,6 +265,7 @@ impl Comparison {
             test_conditions,
             scenario_i_makespan: alone.and_then(|times| Sample::from_numbers(&times)),
             hindsight_makespan: Sample::from_numbers(&hindsight.collect::<Vec<_>>()),
+            is_hindsight_optimal: known.seeds.iter().all(|one| one.is_hindsight_optimal),
         }
     }
 
@@ -271,7 +283,7 @@ impl Comparison {
     }
 
     /// Returns the rank of a policy as a text for tables, such as `2`, or `1=` if another policy has the same rank.
-    fn format_rank(&self, rank: usize) -> String {
+    pub(super) fn format_rank(&self, rank: usize) -> String {
         let equal = self.policies.iter().filter(|one| one.rank == rank);
         let tie = if equal.count() > 1 { "=" } else { "" };
         format!("{rank}{tie}")
@@ -287,6 +299,7 @@ impl Comparison {
             "verdict": self.verdict(),
             "alone_s": self.scenario_i_makespan,
             "hindsight_s": self.hindsight_makespan,
+            "is_hindsight_optimal": self.is_hindsight_optimal,
             "policies": self.policies,
         });
         if !self.failed_policies.is_empty() {
@@ -306,10 +319,12 @@ impl Comparison {
         sheet.add_line("");
         sheet.add_line(self.verdict());
         if let Some(hindsight) = self.hindsight_makespan {
-            sheet.add_line(format!(
-                "The best plan of moves that a search afterwards found (`--hindsight`) takes {} s.",
-                hindsight.format()
-            ));
+            let plan = if self.is_hindsight_optimal {
+                "The optimum, the fastest of all plans of moves,"
+            } else {
+                "The best plan of moves that a search afterwards found (`--hindsight`)"
+            };
+            sheet.add_line(format!("{plan} takes {} s.", hindsight.format()));
         }
         sheet
     }
@@ -388,13 +403,13 @@ impl Comparison {
 
 impl PolicyResults {
     /// Computes the results of a policy from its runs; `None` if there are no seeds. `behind_best_s` is the difference from the
-    /// best policy, and `best_known` has the best known makespan of each seed \[s\].
+    /// best policy, and `others` has the lowest makespan of each seed that is not from these runs \[s\].
     fn from_runs(
         policy: String,
         rank: usize,
         runs: &PolicyRuns<'_>,
         behind_best_s: Option<Sample>,
-        best_known: &[f64],
+        others: &[f64],
         known: &AdditionalResults,
     ) -> Option<Self> {
         let bounds: Option<Vec<f64>> = known
@@ -415,7 +430,10 @@ impl PolicyResults {
                 });
         let trigger_regret = called.and_then(|best| runs.percent_above(&best));
         let gains = runs.rows.iter().filter_map(|row| row.gain_percent());
-        let regret = runs.percent_above(best_known)?;
+        let best_known = runs.times.iter().zip(others);
+        let best_known: Vec<f64> = best_known.map(|(own, other)| own.min(*other)).collect();
+        // Among few seeds, the distance may be 0 with each. The signed distance deviates at least as much as its positive part.
+        let signed = runs.percent_above(others);
         Some(Self {
             policy,
             rank,
@@ -429,8 +447,8 @@ impl PolicyResults {
             above_bound_percent: bounds
                 .filter(|bounds| bounds.len() == runs.times.len())
                 .and_then(|bounds| Some(runs.percent_above(&bounds)?.mean)),
-            regret_percent: regret.mean,
-            regret_ci95_percent: regret.ci95,
+            regret_percent: runs.percent_above(&best_known)?.mean,
+            regret_ci95_percent: signed.and_then(|one| one.ci95),
             trigger_regret_percent: trigger_regret.map(|regret| regret.mean),
             ties_with_best: rank == 1,
             straight_returns: runs.mean(|row| row.counts()[2]),
@@ -448,7 +466,7 @@ fn seeds_needed(basis: TestConditions, policies: &[PolicyResults]) -> Option<usi
     let deviation = behind.deviation.filter(|_| basis.are_tests_possible())?;
     let margin = basis.indifference_margin(false, best);
     let above = Some(behind.mean).filter(|mean| *mean > margin)?;
-    basis.seeds_to_separate(above, margin, deviation, policies.len())
+    basis.seeds_to_separate(above, margin, deviation)
 }
 
 /// Computes the lower bound of each seed and, if requested, the static starts, the best plan of moves in hindsight, and the
@@ -513,7 +531,7 @@ fn compute_seed_results(
         known.static_starts = first.simulate_initial_placements(&starts, None, &progress)?;
         known.static_starts_note = starts.too_long_note().map(str::to_owned);
     }
-    if wanted.max_hindsight_runs == 0 {
+    if wanted.max_hindsight_runs == 0 && !wanted.computes_optimum {
         return Ok(known);
     }
     let memo = first.new_superstep_cache();
@@ -531,8 +549,13 @@ fn compute_seed_results(
     simulate(&first);
     experiments.for_each(|experiment| simulate(&experiment));
     starts.truncate(3);
-    let found = first.search_in_hindsight(&starts, wanted.max_hindsight_runs, &progress)?;
+    let found = if wanted.computes_optimum {
+        first.optimal_plan(&starts, &progress)?
+    } else {
+        first.search_in_hindsight(&starts, wanted.max_hindsight_runs, &progress)?
+    };
     known.hindsight_makespan = Some(found.makespan.get().min(fastest));
+    known.is_hindsight_optimal = found.is_optimal && found.makespan.get() <= fastest * (1.0 + 1e-9);
     Ok(known)
 }
 

@@ -9,6 +9,9 @@ use super::{
 use migsim_base::words::format_count;
 use migsim_policies::NEVER;
 
+/// Share of rare long runs for which the verdict states how often the intervals contain the true value.
+const RARE_RUNS: f64 = 0.1;
+
 impl Comparison {
     /// Returns the verdict of the comparison as a text of several sentences.
     pub fn verdict(&self) -> String {
@@ -33,6 +36,7 @@ impl Comparison {
             self.gain_sentence(best),
             start.map(|start| start.comparison_sentence(&best.policy, basis, policies)),
             self.required_length_sentence(),
+            self.coverage_sentence(),
             self.prices
                 .as_ref()
                 .map(|prices| format!("Prices: {prices}.")),
@@ -106,13 +110,26 @@ impl Comparison {
                 "The best two differ by {shown} %, which is within this margin, so that more seeds would not separate them."
             ),
             None => format!(
-                "Not even ten thousand seeds would separate the best two, which differ by {shown} %: the makespans differ too much from seed to seed."
+                "Not even ten thousand seeds would be sure to separate the best two, which differ by {shown} %: the makespans differ too much from seed to seed."
             ),
             Some(needed) => format!(
-                "About {} would separate the best two, if they still differ by {shown} %.",
+                "About {} would separate the best two, compared alone, if they still differ by {shown} %.",
                 format_count(needed.max(basis.seed_count + 1), "seed")
             ),
         }
+    }
+
+    /// Returns the sentence on rare long runs, which few seeds may miss; `None` if there are no intervals or if the intervals
+    /// contain the true value in at least 90 of 100 comparisons in spite of such runs.
+    fn coverage_sentence(&self) -> Option<String> {
+        let seeds = self.test_conditions.seed_count;
+        let seen = 1.0 - (1.0 - RARE_RUNS).powf(seeds as f64);
+        (self.test_conditions.are_tests_possible() && seen < 0.9).then(|| {
+            format!(
+                "With {seeds} seeds, the intervals (±) contain the true value in 95 of 100 comparisons; if one run in ten takes much longer than the others, perhaps in only {:.0}, since the other comparisons have no such run.",
+                100.0 * seen
+            )
+        })
     }
 
     /// Returns the sentence on the first policy whose rank is not 1; `None` if all policies have rank 1.

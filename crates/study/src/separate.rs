@@ -34,10 +34,6 @@ const POWER: f64 = 0.8;
 /// Maximum number of seeds that is recommended; if separating a difference needs more seeds, no number is recommended.
 const MAX_SEEDS: usize = 10_000;
 
-/// Maximum degrees of freedom of Student's distribution in the search for a number of seeds; for more degrees of freedom, the
-/// quantiles change by less than 1 %.
-const MAX_FREEDOM: usize = 200;
-
 /// Margin of indifference: differences between policies below this percentage of the best policy's mean makespan do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -177,40 +173,20 @@ impl TestConditions {
         faster
     }
 
-    /// Computes the number of seeds that separates a policy from the best policy with a probability of 80 %, in a comparison of
-    /// `policies` policies. `None` if more than 10 000 seeds are needed.
+    /// Computes the number of seeds that separates two policies, in a comparison of these two alone, with a probability of
+    /// about 80 % if their means differ by `difference`: `((t_0.975 + t_0.8) s / (difference - margin))²`, with the standard
+    /// deviation s = `deviation` of the paired differences of this comparison and with Student's quantiles t for its number of
+    /// seeds (Stein 1945, two-stage sampling). `None` if more than 10 000 seeds are needed.
     ///
-    /// The means differ by `difference`; `deviation` is the standard deviation of the paired differences. Both are assumed to be
-    /// the same for more seeds.
-    pub fn seeds_to_separate(
-        self,
-        difference: f64,
-        margin: f64,
-        deviation: f64,
-        policies: usize,
-    ) -> Option<usize> {
-        let hypotheses = (policies * policies.saturating_sub(1)).max(1);
-        let above = difference - margin;
-        let suffices = |seeds: usize| {
-            let freedom = (seeds - 1).min(MAX_FREEDOM);
-            let level = student_quantile(1.0 - 2.0 * SIGNIFICANCE / hypotheses as f64, freedom);
-            let power = student_quantile(2.0 * POWER - 1.0, freedom);
-            (level + power) * deviation <= above * (seeds as f64).sqrt()
-        };
-        let mut low = 1;
-        let mut high = MAX_SEEDS;
-        if !suffices(high) {
-            return None;
-        }
-        while high - low > 1 {
-            let middle = usize::midpoint(low, high);
-            if suffices(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Some(round_up_to_two_digits(high))
+    /// With few seeds, s may be much too small by chance. The quantiles for few seeds are larger to the same extent.
+    pub fn seeds_to_separate(self, difference: f64, margin: f64, deviation: f64) -> Option<usize> {
+        let freedom = self.seed_count - 1;
+        let quantiles = student_quantile(1.0 - SIGNIFICANCE, freedom)
+            + student_quantile(2.0 * POWER - 1.0, freedom);
+        let root = quantiles * deviation / (difference - margin);
+        (2..=MAX_SEEDS)
+            .find(|seeds| root <= (*seeds as f64).sqrt())
+            .map(round_up_to_two_digits)
     }
 }
 
@@ -305,13 +281,14 @@ mod tests {
 
     #[test]
     fn the_stated_seeds_separate_the_difference() {
-        let two = basis(2, true, 0.5);
-        // (1.96 + 0.84)² (s/0.5)² = 7.85 · 4 · 4 = 125.6 for s = 2, a little more with Student's t.
-        let seeds = two.seeds_to_separate(1.0, 0.5, 2.0, 2).unwrap();
-        assert_eq!(seeds, 130);
-        assert!(two.seeds_to_separate(1.0, 0.5, 2.0, 13).unwrap() > 2 * seeds);
-        assert_eq!(two.seeds_to_separate(1.0, 0.5, 0.0, 2), Some(2));
-        assert_eq!(two.seeds_to_separate(1.0, 0.5, 100.0, 2), None);
+        // (1.96 + 0.84)² (2/0.5)² = 7.85 · 16 = 125.6 for many seeds, a little more with Student's t.
+        let needed =
+            |seeds, deviation| basis(seeds, true, 0.5).seeds_to_separate(1.0, 0.5, deviation);
+        assert_eq!(needed(200, 2.0), Some(130));
+        // The quantiles are 4.303 and 1.061 for 2 degrees of freedom: 5.363² · 16 = 460.2.
+        assert_eq!(needed(3, 2.0), Some(470));
+        assert_eq!(needed(3, 0.0), Some(2));
+        assert_eq!(needed(3, 100.0), None);
         assert_eq!(
             [99, 100, 101, 1234].map(round_up_to_two_digits),
             [99, 100, 110, 1300]

@@ -136,7 +136,7 @@ pub(super) fn find_best_static_start(
         rule: start.rule_name(),
         makespan_s: Sample::from_numbers(times)?,
         own: start.is_initial_placement_of_run,
-        behind_best_s: paired_difference(times, best_policy)?,
+        behind_best_s: paired_difference(times, best_policy)?.selected_from(all.len()),
         gain_percent: gain,
         makespans_by_rule: by_rule.collect(),
         best_policy_makespan: mean(best_policy),

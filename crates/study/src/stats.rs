@@ -40,6 +40,20 @@ impl Sample {
         })
     }
 
+    /// Returns the sample with a wider interval, which holds the mean with 95 % even if the sample was selected as one of
+    /// `choices` (Bonferroni's correction).
+    pub(super) fn selected_from(self, choices: usize) -> Self {
+        let level = 1.0 - (1.0 - CONFIDENCE) / choices.max(1) as f64;
+        let wider = |half| {
+            let freedom = self.count - 1;
+            half * student_quantile(level, freedom) / student_quantile(CONFIDENCE, freedom)
+        };
+        Self {
+            ci95: self.ci95.map(wider),
+            ..self
+        }
+    }
+
     /// Returns the sample with the absolute value of its mean.
     pub(super) fn abs(self) -> Self {
         Self {

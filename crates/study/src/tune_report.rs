@@ -366,7 +366,7 @@ fn describe_doubt_about_gain(
         };
     }
     let separable = basis.indifference.separable_percent();
-    let needed = basis.seeds_to_separate(separable, margin, deviation, 2);
+    let needed = basis.seeds_to_separate(separable, margin, deviation);
     let needed = needed.map_or("more than ten thousand".to_owned(), |needed| {
         format!("about {needed}")
     });

@@ -43,6 +43,10 @@ pub(in crate::cli) struct CompareArguments {
     /// slower each policy is than this schedule
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(in crate::cli) hindsight: Option<u32>,
+    /// Simulate all schedules of rescheduling calls and moves of a small case, and show how much slower each policy is than the
+    /// optimum
+    #[arg(long, conflicts_with_all = ["hindsight", "map"], help_heading = COMPARISON)]
+    pub(in crate::cli) optimum: bool,
     /// Search for the best supersteps after which to call each policy, with single calls at N barriers, and show how much slower
     /// the policy is with its trigger
     #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
