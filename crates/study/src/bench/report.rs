@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::rows::{BenchResults, PolicyStatistics};
+use super::rows::{BenchResults, MIN_CASES_OF_INTERVAL, PolicyStatistics};
 use crate::cells::{cell_with, csv_text, number_cell};
 use migsim_base::words::format_count;
 use migsim_experiment::{describe_prices, suite::CaseSet};
@@ -74,8 +74,13 @@ impl BenchResults {
 
     /// Returns the remarks below the table of policies, one sentence each: what was run, new best results, and failures.
     pub(super) fn remarks(&self) -> Vec<String> {
+        let interval = if self.cases.len() < MIN_CASES_OF_INTERVAL {
+            "its mean has no 95 % interval, which needs at least 8 cases"
+        } else {
+            "the 95 % interval of its mean comes from random resampling of the cases (bootstrap)"
+        };
         let mut lines = vec![format!(
-            "Suite {}, {}: {}, {}. A ratio is the makespan of a policy divided by the shortest known makespan of the same case; the 95 % interval of its mean comes from random resampling of the cases (bootstrap).",
+            "Suite {}, {}: {}, {}. A ratio is the makespan of a policy divided by the shortest known makespan of the same case; {interval}.",
             self.suite,
             self.draw_description(),
             format_count(self.cases.len(), "case"),

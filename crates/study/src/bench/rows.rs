@@ -14,6 +14,9 @@ use migsim_experiment::suite::{BenchmarkCase, CaseSet};
 
 const BOOTSTRAP_RESAMPLES: usize = 2000;
 
+/// Minimum number of cases from which an interval is computed; fewer cases have too few different resamples.
+pub(super) const MIN_CASES_OF_INTERVAL: usize = 8;
+
 /// The results of one policy in one case of a benchmark, as means over the seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -63,7 +66,8 @@ pub struct PolicyStatistics {
     /// The mean over the cases of the ratio of the makespan to the best known makespan.
     #[schemars(with = "Option<f64>")]
     pub mean_ratio: f64,
-    /// The 95 % confidence interval of the mean ratio (lower and upper end), computed by bootstrap over the cases.
+    /// The 95 % confidence interval of the mean ratio (lower and upper end), computed by bootstrap over the cases; `null` with
+    /// fewer than 8 cases.
     #[schemars(with = "[Option<f64>; 2]")]
     pub mean_ratio_ci95: [f64; 2],
     /// The median over the cases of the ratio of the makespan to the best known makespan.
@@ -285,9 +289,13 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 
 /// Computes the 95 % confidence intervals of the mean and of the median of ratios, as percentiles of a bootstrap (Efron 1979).
 ///
-/// All policies use the same resampled cases if their random streams start equally.
+/// All policies use the same resampled cases if their random streams start equally. Fewer than [`MIN_CASES_OF_INTERVAL`] cases
+/// have no interval: its ends are infinite.
 fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
+    if count < MIN_CASES_OF_INTERVAL {
+        return [[f64::INFINITY; 2]; 2];
+    }
     let resamples = (0..BOOTSTRAP_RESAMPLES).map(|_| {
         let mut drawn: Vec<f64> = (0..count)
             .map(|_| ratios[random.draw_below(count)])

@@ -139,11 +139,8 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     let start = standing(&bench, BEST_START);
     assert!((start.mean_ratio - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
     assert_eq!([start.calls, start.moves, start.straight_returns], [0.0; 3]);
-    let [low, high] = mine.mean_ratio_ci95;
-    assert!(
-        (1.0..=1.125).contains(&low) && (1.125..=1.25).contains(&high),
-        "{low} {high}"
-    );
+    // Two cases are too few for an interval.
+    assert_eq!(mine.mean_ratio_ci95, [f64::INFINITY; 2]);
     assert!(bench.best_makespans_csv().contains("\n1,2,mine,16\n"));
 }
 
@@ -205,16 +202,17 @@ fn three_failed_runs_stop_a_rival() {
 
 #[test]
 fn the_interval_is_that_of_resampled_means() {
-    // The two cases have the ratios 1 and 3. A resample has the mean 1, 2 or 3 with the probabilities 1/4, 1/2 and 1/4.
-    let time = |case: usize, policy: usize, _| match (case, policy) {
+    // Of eight cases, four have the ratio 3 and four the ratio 1. A resample has k ratios of 3 with the probability (8 over k)/256:
+    // 0.4 % for k = 0, and 3.5 % for k up to 1.
+    let time = |case: usize, policy: usize, _| match (case % 2, policy) {
         (1, 1) => Some(3.0),
         _ => Some(1.0),
     };
-    let request = request(&[], 2);
+    let request = request(&[], 8);
     let bench = bench(&request, time, 1.0);
     assert_eq!(
         standing(&bench, &request.policy_names()[1]).mean_ratio_ci95,
-        [1.0, 3.0]
+        [1.25, 2.75]
     );
     assert_eq!(
         standing(&bench, &request.policy_names()[0]).mean_ratio_ci95,
