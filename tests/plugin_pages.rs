@@ -104,7 +104,7 @@ fn study(is_one: &dyn Fn(&str) -> bool) -> String {
     }
     let number = |row: &csv::StringRecord, column: usize| row[column].parse::<f64>().unwrap();
     let mut text = String::from(
-        "In the [study of rivals](../../results/rivals.md) it has these ratios to the best known makespan, over the cases of each draw.\n\n| policy | draw | mean ratio | median | worst | wins | calls | moves |\n|---|---|---|---|---|---|---|---|\n",
+        "In the [study of rivals](../../results/rivals.md) it has these ratios to the best known makespan, over the cases of each draw. Many of these cases start badly placed; from the best start of each case, no policy was better than none on two other draws ([bench](../guide/bench.md#how-to-read-a-row)). [`migsim advise`](../guide/advise.md) chooses the start and the policy for your case.\n\n| policy | draw | mean ratio | median | worst | wins | calls | moves |\n|---|---|---|---|---|---|---|---|\n",
     );
     for row in own {
         writeln!(
