@@ -179,7 +179,7 @@ impl CaseRows {
         let mut rows: Vec<ChartRow> = labels
             .map(|label| ChartRow {
                 label,
-                dots: Vec::new(),
+                ..ChartRow::default()
             })
             .collect();
         for (row, dots) in self.row_indices.iter().zip(dots) {
@@ -188,6 +188,7 @@ impl CaseRows {
         RowGroup {
             heading: self.label_keys,
             rows,
+            ..RowGroup::default()
         }
     }
 }

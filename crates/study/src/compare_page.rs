@@ -191,40 +191,59 @@ impl Comparison {
         sections_page(&examples.title, &lead, sections, &[SLIDER_SCRIPT])
     }
 
-    /// Returns a figure as HTML with the makespans of the policies as dots with confidence intervals; empty if no policy ran with
-    /// all seeds.
+    /// Returns a figure as HTML with the makespans of the policies; empty if no policy ran with all seeds.
     fn draw_makespans(&self) -> String {
         if self.policies.is_empty() {
             return String::new();
         }
-        let row = |label: String, makespan: Sample| ChartRow {
+        let svg = self.ranking_figure(&FigureStyle::of_page()).to_svg();
+        let label = "Makespans of the policies, from best to worst";
+        picture_html("makespans", label, &svg)
+    }
+
+    /// Draws the makespans of the policies from best to worst, with their ranks, gains and the margin of indifference.
+    pub(super) fn ranking_figure(&self, style: &FigureStyle) -> Figure {
+        let row = |label: String, makespan: Sample, gain: Option<Sample>| ChartRow {
             label,
             dots: vec![Dot::from_half_width(0, makespan.mean, makespan.ci95)],
+            note: gain.map_or(String::new(), |gain| {
+                style.localise_decimal_mark(&format!("{:.1}", gain.mean))
+            }),
         };
-        let policies = self
-            .policies
-            .iter()
-            .map(|one| row(one.policy.clone(), one.makespan_s));
+        let policies = self.policies.iter().map(|one| {
+            let label = format!("{} {}", self.format_rank(one.rank), one.policy);
+            row(label, one.makespan_s, one.gain_percent)
+        });
         let start = self
             .other_static_start()
-            .map(|one| row(one.table_label(), one.makespan_s));
-        let axis = match self.test_conditions.seed_count {
-            0 | 1 => "makespan [s]",
-            _ => "makespan [s], mean and 95 % interval",
-        };
+            .map(|one| row(one.table_label(), one.makespan_s, one.gain_percent));
+        let rows: Vec<ChartRow> = policies.chain(start).collect();
+        let has_gains = rows.iter().any(|row| !row.note.is_empty());
+        let makespan = style.translate("makespan of scenario iii [s]", "tempo do cenário iii [s]");
+        let interval = style.translate("mean and 95 % interval", "média e intervalo de 95 %");
+        let best = self.policies.first().map_or(0.0, |one| one.makespan_s.mean);
+        let conditions = self.test_conditions;
+        let margin = conditions.indifference_margin(false, best);
+        let percent = format!("{} %", conditions.indifference.percent());
+        let name = style.translate("margin of indifference", "margem de indiferença");
+        let band = ((best, best + margin), format!("{name}, {percent}"));
+        let gain = style.translate("gain [%]", "ganho [%]");
         let chart = DotRowChart {
-            name: "Makespans of the policies".into(),
-            axis_title: axis.into(),
+            name: "makespans of the policies".into(),
+            axis_title: match conditions.seed_count {
+                0 | 1 => makespan.into(),
+                _ => format!("{makespan}, {interval}"),
+            },
             legend_series: vec![LegendSeries::from_index("scenario iii", 2)],
             row_groups: vec![RowGroup {
-                heading: String::new(),
-                rows: policies.chain(start).collect(),
+                rows,
+                ..RowGroup::default()
             }],
+            band: (margin > 0.0).then_some(band),
+            note_title: if has_gains { gain } else { "" }.into(),
             ..DotRowChart::default()
         };
-        let svg = Figure::new("makespans", chart.draw(&FigureStyle::default())).to_svg();
-        let label = "Makespans of the policies, from best to worst";
-        picture_html("makespans", label, (300, 480), &svg)
+        Figure::new("ranking", chart.draw(style))
     }
 }
 

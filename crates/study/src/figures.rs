@@ -5,8 +5,9 @@
 //! (`heat.svg`): two parameters at a time (`heat.rs`).
 
 use super::{
+    compare::{AdditionalResults, Comparison},
     goal::{MEASURES, Measure},
-    heat::draw_heat_maps,
+    heat::{axis_name, draw_heat_maps},
     plan::Plan,
     spec::value_label,
     stats::{Sample, mean},
@@ -32,12 +33,19 @@ const LINES: (&str, &str) = (
 /// The name of the figure of heat maps, and a sentence that describes it.
 const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
 
+/// The name of the figure of compared policies, and a sentence that describes it.
+const RANKING: (&str, &str) = (
+    "ranking",
+    "the makespans of the policies from best to worst, with gains and the margin of indifference",
+);
+
 /// Returns the name of a figure of a sweep, and the sentence that describes it.
 pub(super) fn figure_description(name: &str) -> (&'static str, &'static str) {
-    if name == HEAT.0 { HEAT } else { LINES }
+    let known = [HEAT, RANKING].into_iter();
+    known.fold(LINES, |found, one| if one.0 == name { one } else { found })
 }
 
-/// Draws the figures `lines` and `heat`; none if the sweep varies no parameter.
+/// Draws the figure `ranking` if only the policy varies, otherwise `lines` and `heat`; none if the sweep varies no parameter.
 pub(super) fn draw_figures(
     plan: &Plan,
     rows: &Rows,
@@ -46,6 +54,12 @@ pub(super) fn draw_figures(
 ) -> Vec<Figure> {
     if summary.best_settings.is_empty() || summary.parameter_effects.is_empty() {
         return Vec::new();
+    }
+    if plan.names == ["policy"] {
+        let compared = Comparison::from_rows(plan, rows, &AdditionalResults::default());
+        if !compared.policies.is_empty() {
+            return vec![compared.ranking_figure(style)];
+        }
     }
     let lines = Figure::new(LINES.0, draw_lines_figure(plan, rows, summary, style));
     let heat = draw_heat_maps(plan, summary, style);
@@ -70,9 +84,11 @@ fn lines_figure_series(
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: &Scenario| own().any(|row| row.makespan(*scenario).is_some());
-    Scenario::ALL
+    let present: Vec<_> = Scenario::ALL.into_iter().filter(is_there).collect();
+    let is_any_shown = present.iter().any(|scenario| style.shows(*scenario));
+    present
         .into_iter()
-        .filter(is_there)
+        .filter(|scenario| style.shows(*scenario) || !is_any_shown)
         .map(|scenario| {
             let label = scenario_label(style, scenario.name());
             let place = scenario as usize;
@@ -106,10 +122,12 @@ fn draw_lines_figure(plan: &Plan, rows: &Rows, summary: &Summary, style: &Figure
             .unzip();
     let groups = summary.parameter_effects.iter().map(|effect| {
         let parameter = effect.parameter_index;
-        let values =
-            values_or_ranges_with_settings(&ParameterValues::of_parameter(plan, parameter));
+        let values = ParameterValues::of_parameter(plan, parameter);
+        let are_rows_joined = values.distinct_values.iter().all(|value| value.is_number());
+        let values = values_or_ranges_with_settings(&values);
         RowGroup {
-            heading: plan.names[parameter].clone(),
+            are_rows_joined,
+            heading: axis_name(&plan.names[parameter]).to_owned(),
             rows: values
                 .into_iter()
                 .map(|(label, settings)| {
@@ -121,6 +139,7 @@ fn draw_lines_figure(plan: &Plan, rows: &Rows, summary: &Summary, style: &Figure
                     ChartRow {
                         label,
                         dots: dots.collect(),
+                        ..ChartRow::default()
                     }
                 })
                 .collect(),

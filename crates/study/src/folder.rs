@@ -115,22 +115,22 @@ pub fn write_results(
         });
     }
     let summary = Summary::from_rows(plan, rows);
-    let figures = figure_svg_files(plan, rows, &summary);
-    let page = sweep_page(plan, &summary, &figures, failure_description.as_slice());
+    let figures = |style: &FigureStyle| draw_figures(plan, rows, &summary, style);
+    let page = sweep_page(
+        plan,
+        &summary,
+        &figures(&FigureStyle::of_page()),
+        failure_description.as_slice(),
+    );
     write_files(folder, [("summary.csv", summary.csv(plan))])?;
-    write_files(folder, figures)?;
+    let files = figures(&FigureStyle::default()).into_iter();
+    let files = files.map(|figure| (format!("{}.svg", figure.name), figure.to_svg()));
+    write_files(folder, files)?;
     write_files(folder, [("index.html", page)])?;
     Ok(SweepReport {
         results_text: summary.to_text(plan, finished, &place, form),
         failure_description,
     })
-}
-
-fn figure_svg_files(plan: &Plan, rows: &Rows, summary: &Summary) -> Vec<(String, String)> {
-    draw_figures(plan, rows, summary, &FigureStyle::default())
-        .iter()
-        .map(|figure| (format!("{}.svg", figure.name), figure.to_svg()))
-        .collect()
 }
 
 /// Returns the figure with the name `wanted` of a sweep folder, or all figures for `all`.
@@ -206,7 +206,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>)> {
     });
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::from_rows(&plan, &rows);
-    let figures = figure_svg_files(&plan, &rows, &summary);
+    let figures = draw_figures(&plan, &rows, &summary, &FigureStyle::of_page());
     Ok((sweep_page(&plan, &summary, &figures, &remarks), half_time))
 }
 

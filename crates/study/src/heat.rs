@@ -20,6 +20,16 @@ const MAX_PANELS: usize = 24;
 /// The cells of a panel, as the goals at each pair of a column and a row.
 type PanelCells = BTreeMap<(usize, usize), Vec<f64>>;
 
+/// Returns the name of a parameter on an axis: symbols of papers in place of their names in commands.
+pub(super) fn axis_name(parameter: &str) -> &str {
+    match parameter {
+        "alpha" => "α",
+        "omega" => "ω",
+        "d" => "D",
+        other => other,
+    }
+}
+
 /// Draws the heat maps over the two parameters with the largest effects; `None` if there are fewer than two parameters, or if
 /// these two have too many values.
 pub(super) fn draw_heat_maps(
@@ -45,7 +55,7 @@ pub(super) fn draw_heat_maps(
         let given = apart.iter().zip(ranks).filter_map(|(parameter, rank)| {
             Some(format!(
                 "{} = {}",
-                plan.names[*parameter],
+                axis_name(&plan.names[*parameter]),
                 value_label(values[*parameter].distinct_values.get(rank)?)
             ))
         });
@@ -63,12 +73,12 @@ pub(super) fn draw_heat_maps(
             .iter()
             .map(|value| value_label(value))
             .collect();
-        (plan.names[parameter].clone(), labels)
+        (axis_name(&plan.names[parameter]).to_owned(), labels)
     };
     let averaged: Vec<&str> = rest
         .iter()
         .filter(|parameter| !apart.contains(parameter))
-        .map(|one| plan.names[*one].as_str())
+        .map(|one| axis_name(&plan.names[*one]))
         .collect();
     let title = match averaged[..] {
         [] => summary.goal.name().to_owned(),

@@ -7,6 +7,7 @@ use super::{
 use migsim_base::words::format_count;
 use migsim_output::{
     Cell, Table,
+    figure::Figure,
     frame::{list_html, picture_html, sections_page, sentence_html, settings_table},
     number_column, text_column,
 };
@@ -20,11 +21,11 @@ pub const INITIAL_ROWS: usize = 25;
 /// Returns the HTML page of a sweep: best setting, effects of the parameters, figures, ranking of the settings, and the sweep
 /// file.
 ///
-/// `figures` has the file name and the SVG text of each figure; `remarks` are shown at the top of the page.
+/// `remarks` are shown at the top of the page.
 pub(super) fn sweep_page(
     plan: &Plan,
     summary: &Summary,
-    figures: &[(String, String)],
+    figures: &[Figure],
     remarks: &[String],
 ) -> String {
     let mut lead = format!(
@@ -108,28 +109,18 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
     table.to_html(INITIAL_ROWS)
 }
 
-/// Returns the figures as HTML, each on white background in an area that scrolls; `figures` has the file name and the SVG text of
-/// each figure.
-fn figures_section(figures: &[(String, String)]) -> String {
-    let of_figure = |(file, svg): &(String, String)| {
-        let name = file.trim_end_matches(".svg");
-        let what = match name {
+/// Returns the figures as HTML, each in an area that scrolls.
+fn figures_section(figures: &[Figure]) -> String {
+    let of_figure = |figure: &Figure| {
+        let what = match &*figure.name {
             "heat" => "Heat maps of the two parameters that matter most",
+            "ranking" => "Makespans of the policies, from best to worst",
             _ => "Results by parameter",
         };
-        // A smaller picture would not be legible.
-        let least = svg_width(svg) * 4 / 5;
-        let picture = picture_html(name, what, (least, 2 * least), svg);
+        let picture = picture_html(&figure.name, what, &figure.to_svg());
         format!("<h3>{what}</h3>\n{picture}")
     };
     figures.iter().map(of_figure).collect()
-}
-
-/// Returns the width that an SVG text states for its drawing \[pixels\]; 0 if it states none.
-fn svg_width(svg: &str) -> u32 {
-    let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
-    let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
-    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
 /// Returns a table of the settings with their ranks as HTML. Settings that the tests do not separate have equal ranks.

@@ -228,11 +228,10 @@ impl PolicyWinnerMap {
 
     /// Returns the texts of the files of the map: `map.csv`, `map.svg` and `index.html`.
     pub fn files(&self) -> [(&'static str, String); 3] {
-        let svg = self.figure(&FigureStyle::default()).to_svg();
         [
             ("map.csv", self.csv()),
-            ("index.html", self.page(&svg)),
-            ("map.svg", svg),
+            ("index.html", self.page()),
+            ("map.svg", self.figure(&FigureStyle::default()).to_svg()),
         ]
     }
 
@@ -346,10 +345,11 @@ impl PolicyWinnerMap {
         Figure::new("map", chart.draw(style))
     }
 
-    fn page(&self, svg: &str) -> String {
+    fn page(&self) -> String {
+        let svg = self.figure(&FigureStyle::of_page()).to_svg();
         let label = "The fastest policy at each pair of values";
         let verdict = sentence_html(&self.separated_wins_text());
-        let map = picture_html("map", label, (300, 640), svg);
+        let map = picture_html("map", label, &svg);
         let sections = [
             (
                 "map",

@@ -10,6 +10,8 @@ use super::{
 
 /// Width of the line of an axis \[pt\].
 const AXIS_LINE_WIDTH: f64 = 0.6;
+/// Width of a curve \[pt\].
+pub(super) const CURVE_WIDTH: f64 = 1.2;
 /// Width of a grid line \[pt\].
 const GRID_LINE_WIDTH: f64 = 0.4;
 
@@ -259,7 +261,8 @@ pub(super) enum LegendSymbol {
     /// The mark of a data point; the second value tells whether the mark is filled.
     Mark(Mark, bool),
     Area,
-    Line,
+    /// A line with dashes of this length \[pt\]; 0 for a solid line.
+    Line(f64),
 }
 
 /// Draws a legend downwards from the vertical position `top`, on as many lines as it needs; returns the position of its lower end
@@ -290,11 +293,10 @@ pub(super) fn draw_legend<'n>(
                 (0.8 * size, 0.7 * size),
                 colour,
             ),
-            LegendSymbol::Line => drawing.add_line(
-                (middle.0 - 0.45 * size, middle.1),
-                (middle.0 + 0.45 * size, middle.1),
-                (colour, 1.4),
-            ),
+            LegendSymbol::Line(dash) => {
+                let ends = [-0.45, 0.6].map(|part| (middle.0 + part * size, middle.1));
+                drawing.add_dashed_path(ends.to_vec(), (colour, CURVE_WIDTH), dash);
+            }
         }
         drawing.add_label((x + 1.15 * size, y), TextAlignment::Start, name, most);
         x += width + 1.2 * size;

@@ -47,6 +47,8 @@ pub(super) enum DrawingItem {
         is_closed: bool,
         fill: Option<Colour>,
         pen: Option<Pen>,
+        /// Length of the dashes of the line and of the gaps between them \[pt\]; 0 for a solid line.
+        dash: f64,
     },
     Circle {
         centre: Position,
@@ -120,6 +122,16 @@ impl Drawing {
         self.add_text((x, y), TextAlignment::Middle, &text, BLACK);
     }
 
+    /// Adds the heading of a group of rows, with a line to the right, below the height `y`.
+    pub(super) fn add_heading(&mut self, y: f64, heading: &str) {
+        let size = self.style.font_size;
+        let at = (1.0, y + 1.1 * size);
+        let width = self.add_label(at, TextAlignment::Start, heading, 0.6 * self.width);
+        let line = y + 0.8 * size;
+        let right = self.width - 2.0;
+        self.add_line((4.0 + width, line), (right, line), (GRID_COLOUR, 0.8));
+    }
+
     pub(super) fn add_upper_title(&mut self, y: f64, title: &str) {
         self.add_label((1.0, y), TextAlignment::Start, title, self.width - 2.0);
     }
@@ -144,11 +156,16 @@ impl Drawing {
     }
 
     pub(super) fn add_path(&mut self, points: Vec<Position>, pen: Pen) {
+        self.add_dashed_path(points, pen, 0.0);
+    }
+
+    pub(super) fn add_dashed_path(&mut self, points: Vec<Position>, pen: Pen, dash: f64) {
         self.items.push(DrawingItem::Path {
             points,
             is_closed: false,
             fill: None,
             pen: Some(pen),
+            dash,
         });
     }
 
@@ -158,6 +175,7 @@ impl Drawing {
             is_closed: true,
             fill: Some(fill),
             pen,
+            dash: 0.0,
         });
     }
 

@@ -31,7 +31,7 @@ mod winners;
 
 pub(crate) use axis::min_and_max;
 pub use axis::{round_ticks, viridis_colour};
-pub use bars::{ActivityChart, Bar, ColourMeaning};
+pub use bars::{ActivityChart, ActivityRow, Bar, ColourMeaning};
 pub use drawing::{Colour, Drawing, Mark};
 pub use heat::{HeatMapChart, HeatMapPanel};
 pub use rows::{ChartRow, Dot, DotRowChart, LegendSeries, RowGroup};

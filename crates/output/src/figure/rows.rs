@@ -24,21 +24,25 @@ pub struct Dot {
 }
 
 /// A category of the chart, drawn as one row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChartRow {
     /// Label of the row: the name of the category.
     pub label: String,
     /// The values of the category; each value is drawn as a dot.
     pub dots: Vec<Dot>,
+    /// Text at the right end of the row; often empty.
+    pub note: String,
 }
 
 /// A group of rows of the chart with a common heading.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowGroup {
     /// Heading above the rows of the group; empty if the group has no heading.
     pub heading: String,
     /// The rows of the group, from top to bottom.
     pub rows: Vec<ChartRow>,
+    /// Whether lines join the dots of a series in successive rows; all rows of the chart then lie closer together.
+    pub are_rows_joined: bool,
 }
 
 /// A data series of the chart as the legend shows it: its name, and the colour and shape of its dots.
@@ -94,6 +98,10 @@ pub struct DotRowChart {
     /// Whether all dots of a row lie at the same height and are joined by a line; otherwise the dots of each series have their
     /// own height.
     pub are_dots_joined: bool,
+    /// Range of values behind the dots that is shaded, and its name in the legend.
+    pub band: Option<((f64, f64), String)>,
+    /// Title above the texts at the right ends of the rows.
+    pub note_title: String,
     /// Whether the chart marks the value 0 by a vertical line.
     pub has_zero_line: bool,
     /// Whether the axis of the values is logarithmic.
@@ -110,7 +118,15 @@ impl DotRowChart {
             (&*key.name, key.colour, symbol)
         });
         let has_legend = self.legend_series.len() > 1;
-        let top = draw_legend(&mut drawing, entries.filter(|_| has_legend), 2.0);
+        let band = self.band.iter();
+        let band = band.map(|(_, name)| (&**name, GRID_COLOUR, LegendSymbol::Area));
+        let entries = entries.filter(|_| has_legend).chain(band);
+        let mut top = draw_legend(&mut drawing, entries, 2.0);
+        if !self.note_title.is_empty() {
+            let at = (drawing.width - 1.0, top + 0.9 * size);
+            drawing.add_label(at, TextAlignment::End, &self.note_title, drawing.width);
+            top += 1.3 * size;
+        }
         let rows = || self.row_groups.iter().flat_map(|group| &group.rows);
         let left = drawing
             .widest(rows().map(|row| &row.label))
@@ -121,7 +137,8 @@ impl DotRowChart {
             [low, high, dot.value]
         });
         let zero = self.has_zero_line.then_some(0.0);
-        let edge = drawing.mark_radius() + 2.0;
+        let notes = drawing.widest(rows().map(|row| &row.note));
+        let edge = drawing.mark_radius() + 2.0 + 1.1 * notes;
         let ends = (left, drawing.width - edge);
         let axis = Axis::new(values.chain(zero), self.is_logarithmic, ends);
         let heights = self.row_groups.iter().map(|group| {
@@ -133,6 +150,11 @@ impl DotRowChart {
             heading + group.rows.len() as f64 * self.row_distance(size)
         });
         let bottom = top + heights.sum::<f64>();
+        if let Some(((low, high), _)) = &self.band {
+            let x = axis.position_of(*low);
+            let width = axis.position_of(*high) - x;
+            drawing.add_rectangle((x, top), (width, bottom - top), GRID_COLOUR);
+        }
         axis.draw_vertical_grid_lines(&mut drawing, top, bottom);
         if self.has_zero_line {
             let x = axis.position_of(0.0);
@@ -143,8 +165,15 @@ impl DotRowChart {
         drawing
     }
 
+    fn is_compact(&self) -> bool {
+        self.row_groups.iter().any(|group| group.are_rows_joined)
+    }
+
     /// Computes the vertical distance between two rows \[pt\] at the font size `size` \[pt\].
     fn row_distance(&self, size: f64) -> f64 {
+        if self.is_compact() {
+            return 1.15 * size;
+        }
         let lines = if self.are_dots_joined {
             1
         } else {
@@ -159,22 +188,46 @@ impl DotRowChart {
         let mut y = top;
         for group in &self.row_groups {
             if !group.heading.is_empty() {
-                let at = (1.0, y + 1.1 * size);
-                let most = left + 0.4 * drawing.width;
-                let width = drawing.add_label(at, TextAlignment::Start, &group.heading, most);
-                let line = y + 0.8 * size;
-                let right = drawing.width - 2.0;
-                drawing.add_line((4.0 + width, line), (right, line), (GRID_COLOUR, 0.8));
+                drawing.add_heading(y, &group.heading);
                 y += 1.5 * size;
+            }
+            if group.are_rows_joined {
+                self.join_rows(drawing, axis, group, y + pitch / 2.0);
             }
             for row in &group.rows {
                 let middle = y + pitch / 2.0;
                 let base = (left - 4.0, middle + 0.35 * size);
                 drawing.add_label(base, TextAlignment::End, &row.label, left - 5.0);
+                let end = (drawing.width - 1.0, base.1);
+                drawing.add_label(end, TextAlignment::End, &row.note, drawing.width);
                 self.draw_dots(drawing, axis, row, middle);
                 y += pitch;
             }
         }
+    }
+
+    /// Draws a line for each series through its dots in a group, whose first row has the height `y`.
+    fn join_rows(&self, drawing: &mut Drawing, axis: &Axis, group: &RowGroup, y: f64) {
+        let size = drawing.style.font_size;
+        for (index, key) in self.legend_series.iter().enumerate() {
+            let points = group.rows.iter().enumerate().filter_map(|(row, one)| {
+                let dot = one.dots.iter().find(|dot| dot.series_index == index)?;
+                let below = row as f64 * self.row_distance(size) + self.dot_shift(size, index);
+                Some((axis.position_of(dot.value), y + below))
+            });
+            drawing.add_path(points.collect(), (key.colour, 0.8));
+        }
+    }
+
+    /// Returns by how much the dots of a series lie below the middle of their row \[pt\].
+    fn dot_shift(&self, size: f64, series: usize) -> f64 {
+        let lines = self.legend_series.len() as f64;
+        let distance = match (self.are_dots_joined, self.is_compact()) {
+            (true, _) => 0.0,
+            (_, true) => 0.5 / lines,
+            _ => 0.45,
+        };
+        distance * size * (series as f64 - (lines - 1.0) / 2.0)
     }
 
     fn draw_dots(&self, drawing: &mut Drawing, axis: &Axis, row: &ChartRow, y: f64) {
@@ -184,15 +237,9 @@ impl DotRowChart {
             let ends = [first, last].map(|dot| (axis.position_of(dot.value), y));
             drawing.add_line(ends[0], ends[1], (AXIS_COLOUR, 0.6));
         }
-        let middle = (self.legend_series.len() as f64 - 1.0) / 2.0;
         for dot in &row.dots {
             let key = &self.legend_series[dot.series_index];
-            let shift = if self.are_dots_joined {
-                0.0
-            } else {
-                dot.series_index as f64 - middle
-            };
-            let y = y + 0.45 * drawing.style.font_size * shift;
+            let y = y + self.dot_shift(drawing.style.font_size, dot.series_index);
             if let Some((low, high)) = dot.whisker_limits {
                 let pen = (key.colour, 0.9);
                 drawing.add_line((axis.position_of(low), y), (axis.position_of(high), y), pen);

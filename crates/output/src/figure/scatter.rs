@@ -42,7 +42,7 @@ impl ScatterChart {
             .legend_series
             .iter()
             .map(|(name, colour, mark)| (&**name, *colour, LegendSymbol::Mark(*mark, false)))
-            .chain([(&*lines, AXIS_COLOUR, LegendSymbol::Line)]);
+            .chain([(&*lines, AXIS_COLOUR, LegendSymbol::Line(0.0))]);
         let top = draw_legend(&mut drawing, entries, 2.0) + size;
         drawing.add_upper_title(top, &self.axis_titles[1]);
         let top = top + 0.8 * size;

@@ -1,7 +1,7 @@
 //! Chart of one or more quantities over the supersteps of a run, drawn as curves.
 
 use super::{
-    axis::{Axis, LegendSymbol, draw_legend},
+    axis::{Axis, CURVE_WIDTH, LegendSymbol, draw_legend},
     drawing::{Colour, Drawing},
     style::FigureStyle,
 };
@@ -24,19 +24,22 @@ pub struct CurveChart {
     pub name: String,
     /// Title of the horizontal axis and title of the vertical axis, each with its unit.
     pub axis_titles: [String; 2],
-    /// The curves in the order in which they are drawn; a later curve covers earlier curves.
+    /// The curves in the order in which they are drawn. A later curve covers earlier curves; it has other dashes, so that the
+    /// earlier curve remains visible.
     pub curves: Vec<Curve>,
 }
+
+/// Lengths of the dashes of the curves in turn \[pt\].
+const DASHES: [f64; 4] = [0.0, 3.0, 1.2, 5.0];
 
 impl CurveChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &FigureStyle) -> Drawing {
         let size = style.font_size;
         let mut drawing = Drawing::new(&self.name, style);
-        let entries = self
-            .curves
-            .iter()
-            .map(|curve| (&*curve.name, curve.colour, LegendSymbol::Line));
+        let curves = || self.curves.iter().zip(DASHES.into_iter().cycle());
+        let entries =
+            curves().map(|(curve, dash)| (&*curve.name, curve.colour, LegendSymbol::Line(dash)));
         let top = draw_legend(&mut drawing, entries, 2.0) + size;
         drawing.add_upper_title(top, &self.axis_titles[1]);
         let top = top + 0.8 * size;
@@ -47,13 +50,10 @@ impl CurveChart {
         let left = upright.label_width(&drawing) + 5.0;
         let level = Axis::from_values(all().map(|point| point.0), (left, right));
         upright.draw_vertical(&mut drawing, left, right);
-        // Lower curves are thicker, so that two equal curves are both visible.
-        let thickest = 1.0 + 0.7 * self.curves.len().saturating_sub(1) as f64;
-        for (index, curve) in self.curves.iter().enumerate() {
+        for (curve, dash) in curves() {
             let place = |(x, y): &(f64, f64)| (level.position_of(*x), upright.position_of(*y));
-            let width = thickest - 0.7 * index as f64;
-            let points: Vec<(f64, f64)> = curve.curve_points.iter().map(place).collect();
-            drawing.add_path(points, (curve.colour, width.max(0.6)));
+            let points = curve.curve_points.iter().map(place).collect();
+            drawing.add_dashed_path(points, (curve.colour, CURVE_WIDTH), dash);
         }
         drawing.height = level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0]) + 1.0;
         drawing

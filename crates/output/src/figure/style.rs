@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use migsim_base::error::Problem;
+use migsim_bsp::Scenario;
 
 /// Number of points (1/72 inch) in one millimetre; an inch has 25.4 mm.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
@@ -16,6 +17,8 @@ pub struct FigureStyle {
     pub(super) font_size: f64,
     /// Whether the texts are Portuguese, with a decimal comma, instead of English.
     is_portuguese: bool,
+    /// Whether scenarios i, ii and iii are shown in figures of several scenarios.
+    shown_scenarios: [bool; 3],
 }
 
 impl Default for FigureStyle {
@@ -25,6 +28,7 @@ impl Default for FigureStyle {
             width: 85.0 * POINTS_PER_MM,
             font_size: 8.0,
             is_portuguese: false,
+            shown_scenarios: [true; 3],
         }
     }
 }
@@ -41,9 +45,10 @@ impl FromStr for FigureStyle {
                 ("language", "en") => style.is_portuguese = false,
                 ("language", "pt") => style.is_portuguese = true,
                 ("language", _) => return Err("the languages are `en` and `pt`".to_owned()),
+                ("scenarios", names) => style.shown_scenarios = parse_scenarios(names)?,
                 _ => {
                     return Err(format!(
-                        "`{part}` is none of `width=`, `font-size=` and `language=`, which are separated by commas"
+                        "`{part}` is none of `width=`, `font-size=`, `language=` and `scenarios=`, which are separated by commas"
                     ));
                 }
             }
@@ -77,6 +82,16 @@ fn parse_font_size(text: &str) -> Result<f64, String> {
     Ok(size)
 }
 
+fn parse_scenarios(text: &str) -> Result<[bool; 3], String> {
+    let mut shown = [false; 3];
+    for name in text.split('+') {
+        let known = Scenario::ALL.into_iter().find(|one| one.name() == name);
+        let scenario = known.ok_or("the scenarios are `i`, `ii` and `iii`, joined by `+`")?;
+        shown[scenario as usize] = true;
+    }
+    Ok(shown)
+}
+
 fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     units
         .iter()
@@ -97,7 +112,22 @@ impl FigureStyle {
         }
     }
 
-    pub(super) fn localise_decimal_mark(&self, number: &str) -> String {
+    /// Creates the style of figures on pages, which fill the width of a screen.
+    pub fn of_page() -> Self {
+        Self {
+            width: 930.0,
+            font_size: 10.0,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether figures of several scenarios show `scenario`.
+    pub fn shows(&self, scenario: Scenario) -> bool {
+        self.shown_scenarios[scenario as usize]
+    }
+
+    /// Writes a number with the minus sign and the decimal mark of the language of the figure.
+    pub fn localise_decimal_mark(&self, number: &str) -> String {
         let number = number.replace('-', "\u{2212}");
         if self.is_portuguese {
             number.replace('.', ",")

@@ -46,6 +46,7 @@ fn as_filled_rectangle(item: &DrawingItem) -> Option<(Position, Position, Colour
         is_closed: true,
         fill: Some(fill),
         pen: None,
+        ..
     } = item
     else {
         return None;
@@ -79,6 +80,7 @@ fn push_element(svg: &mut String, item: &DrawingItem) {
             is_closed,
             fill,
             pen,
+            dash,
         } => {
             let mut way = String::new();
             for (index, (x, y)) in points.iter().enumerate() {
@@ -88,7 +90,11 @@ fn push_element(svg: &mut String, item: &DrawingItem) {
             if *is_closed {
                 way.push('Z');
             }
-            put!(svg, "<path d=\"{way}\"{}/>\n", fill_and_stroke(*fill, *pen));
+            put!(svg, "<path d=\"{way}\"{}", fill_and_stroke(*fill, *pen));
+            if *dash > 0.0 {
+                put!(svg, " stroke-dasharray=\"{}\"", format_length(*dash));
+            }
+            svg.push_str("/>\n");
         }
         DrawingItem::Circle {
             centre,

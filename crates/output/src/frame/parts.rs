@@ -35,12 +35,11 @@ pub fn sections_page<'a>(
 
 /// Returns the HTML of a figure: the SVG drawing on a white background, in an area that scrolls. `label` describes the drawing
 /// for screen readers; `widths` are its minimum and maximum width \[pixels\].
-pub fn picture_html(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
-    let (least, most) = widths;
+pub fn picture_html(name: &str, label: &str, svg: &str) -> String {
     let svg = svg.split_once("<svg ").map_or("", |(_, rest)| rest);
     format!(
         "<figure class=\"picture\" data-name=\"{name}\"><div class=\"wide\" aria-label=\"{label}\"><div class=\"sheet\">\
-         <svg role=\"img\" aria-label=\"{label}\" style=\"min-width:{least}px;max-width:{most}px\" {svg}</div></div></figure>\n"
+         <svg role=\"img\" aria-label=\"{label}\" {svg}</div></div></figure>\n"
     )
 }
 

@@ -4,8 +4,8 @@ use super::page_data::Report;
 use crate::{
     activity::{PlacementReplay, ProcessTimes},
     figure::{
-        ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure, FigureStyle,
-        SCENARIO_COLOURS_AND_MARKS, scenario_label, select_figures, viridis_colour,
+        ActivityChart, ActivityRow, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure,
+        FigureStyle, SCENARIO_COLOURS_AND_MARKS, scenario_label, select_figures, viridis_colour,
     },
     read::ScenarioRecords,
     rows::SuperstepRow,
@@ -35,7 +35,7 @@ type FigureEntry = (
 const PICTURES: [FigureEntry; 4] = [
     (
         GANTT,
-        "when each process computes, sends or receives, and waits; of more than 48 supersteps the share of time computing",
+        "when each process computes, sends or receives, waits and moves; of more than 48 supersteps the share of time computing",
         draw_activity,
     ),
     (
@@ -92,13 +92,19 @@ impl Report {
             .collect()
     }
 
-    fn last_scenario(&self) -> (usize, &ScenarioRecords) {
-        self.run
-            .scenarios
-            .iter()
-            .enumerate()
-            .next_back()
-            .expect("a run has a scenario")
+    /// Returns the scenarios that figures in this style show; all scenarios if the run has none of them.
+    fn shown_scenarios(&self, style: &FigureStyle) -> Vec<&ScenarioRecords> {
+        let all = &self.run.scenarios;
+        let is_any_shown = all.iter().any(|run| style.shows(run.scenario));
+        let shown = all.iter();
+        shown
+            .filter(|run| style.shows(run.scenario) || !is_any_shown)
+            .collect()
+    }
+
+    fn last_scenario(&self, style: &FigureStyle) -> &ScenarioRecords {
+        let shown = self.shown_scenarios(style);
+        shown.last().expect("a run has a scenario")
     }
 }
 
@@ -107,22 +113,35 @@ fn time_axis_title(style: &FigureStyle) -> String {
 }
 
 fn draw_activity(report: &Report, style: &FigureStyle) -> Drawing {
-    let (index, run) = report.last_scenario();
-    let activity = report
-        .process_times_by_scenario
-        .as_ref()
-        .map(|all| &all[index]);
+    let run = report.last_scenario(style);
+    let all = report.process_times_by_scenario.as_ref();
+    let pairs = || report.run.scenarios.iter().zip(all.into_iter().flatten());
+    let activity = pairs().find(|pair| pair.0.scenario == run.scenario);
     let is_coarse = run.supersteps.len() > MAX_SUPERSTEPS_WITH_BARS;
     let draw_bars = if is_coarse {
         computation_share_bars
     } else {
         activity_bars
     };
+    // As on the page, processes that begin on the same cluster form a group.
+    let platform = &report.platform_summary;
     let count = report.process_count();
-    let rows = (0..count).map(|process| {
-        let bars = activity.map(|activity| draw_bars(run, activity, process, count));
-        (format!("p{}", process + 1), bars.unwrap_or_default())
-    });
+    let mut rows = Vec::new();
+    for cluster in &platform.clusters {
+        let own = (0..count).filter(|process| platform.placement[*process].cluster == cluster.name);
+        for (place, process) in own.enumerate() {
+            let bars = activity.map(|(_, activity)| draw_bars(run, activity, process, count));
+            let moves = run.migrations.iter();
+            let moves = moves.filter(|one| one.process == process as u64 + 1);
+            let heading = (place == 0).then(|| cluster.name.clone());
+            rows.push(ActivityRow {
+                heading: heading.unwrap_or_default(),
+                name: format!("p{}", process + 1),
+                bars: bars.unwrap_or_default(),
+                event_times: moves.map(|one| one.start_s).collect(),
+            });
+        }
+    }
     let colour_meaning = if is_coarse {
         let title = style.translate(
             "share of time computing [%]",
@@ -141,12 +160,13 @@ fn draw_activity(report: &Report, style: &FigureStyle) -> Drawing {
     };
     let title = style.translate("process", "processo");
     let chart = ActivityChart {
-        name: format!("processes in scenario {}", run.scenario.name()),
         axis_titles: [time_axis_title(style), title.to_owned()],
         colour_meaning,
-        named_rows: rows.collect(),
+        event_name: style.translate("migration", "migração").to_owned(),
+        rows,
     };
-    chart.draw(style)
+    let name = format!("processes in scenario {}", run.scenario.name());
+    ActivityChart::draw_all(&[chart], &name, style)
 }
 
 /// Creates the legend of three colours, each with its name in English and in Portuguese.
@@ -169,19 +189,21 @@ fn activity_bars(
         let [delay, compute, communication] = activity.lists().map(|list| f64::from(list[at]));
         let begin = row.start_s + delay;
         let computed = begin + compute;
-        let sent = begin + compute + communication;
-        let ends = [begin, computed, sent.min(row.end_s), row.end_s];
-        let pairs = ends
-            .windows(2)
-            .zip([COMPUTES, COMMUNICATES, WAITS])
-            .filter(|(pair, _)| pair[1] > pair[0]);
-        bars.extend(pairs.map(|(pair, colour)| Bar {
-            start_time: pair[0],
-            end_time: pair[1],
-            colour,
-        }));
+        let sent = (computed + communication).min(row.end_s);
+        let ends = [begin, computed, sent, row.end_s];
+        bars.extend(successive_bars(ends, [COMPUTES, COMMUNICATES, WAITS]));
     }
     bars
+}
+
+/// Returns the bars between successive times that differ.
+fn successive_bars(times: [f64; 4], colours: [Colour; 3]) -> impl Iterator<Item = Bar> {
+    let bar = move |part: usize| Bar {
+        start_time: times[part],
+        end_time: times[part + 1],
+        colour: colours[part],
+    };
+    (0..3).map(bar).filter(|bar| bar.end_time > bar.start_time)
 }
 
 fn computation_share_bars(
@@ -215,30 +237,20 @@ fn computation_share_bars(
 }
 
 fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
-    let rows =
-        report.run.scenarios.iter().map(|run| {
-            let ends = [
-                run.makespan_s - run.scheduling_s - run.migration_s,
-                run.makespan_s - run.migration_s,
-                run.makespan_s,
-            ];
-            let starts = [0.0, ends[0], ends[1]];
-            let colours = [COMPUTES, COMMUNICATES, MIGRATES];
-            let bars = starts.into_iter().zip(ends).zip(colours).map(
-                |((start_time, end_time), colour)| Bar {
-                    start_time,
-                    end_time,
-                    colour,
-                },
-            );
-            (run.scenario.name().to_owned(), bars.collect())
-        });
-    let chart = ActivityChart {
-        name: "makespan by scenario".to_owned(),
-        axis_titles: [
-            time_axis_title(style),
-            style.translate("scenario", "cenário").to_owned(),
-        ],
+    let shown = report.shown_scenarios(style);
+    let row = |run: &ScenarioRecords, supersteps_s: f64| {
+        let called = supersteps_s + run.scheduling_s;
+        let ends = [0.0, supersteps_s, called, called + run.migration_s];
+        ActivityRow {
+            name: run.scenario.name().to_owned(),
+            bars: successive_bars(ends, [COMPUTES, COMMUNICATES, MIGRATES]).collect(),
+            ..ActivityRow::default()
+        }
+    };
+    let added = |run: &ScenarioRecords| run.scheduling_s + run.migration_s;
+    let title = style.translate("scenario", "cenário");
+    let chart = |title: &str, rows| ActivityChart {
+        axis_titles: [time_axis_title(style), title.to_owned()],
         colour_meaning: named_colours(
             style,
             [
@@ -251,9 +263,21 @@ fn draw_makespans(report: &Report, style: &FigureStyle) -> Drawing {
                 ("migrations", "migrações", MIGRATES),
             ],
         ),
-        named_rows: rows.collect(),
+        event_name: String::new(),
+        rows,
     };
-    chart.draw(style)
+    let whole = shown
+        .iter()
+        .map(|run| row(run, run.makespan_s - added(run)));
+    let mut charts = vec![chart(title, whole.collect())];
+    // The calls and migrations are often too short to be seen beside the supersteps.
+    let costs = shown.iter().filter(|run| added(run) > 0.0);
+    let costs: Vec<ActivityRow> = costs.map(|run| row(run, 0.0)).collect();
+    if !costs.is_empty() {
+        let alone = style.translate("calls and migrations alone", "só chamadas e migrações");
+        charts.push(chart(&format!("{title}, {alone}"), costs));
+    }
+    ActivityChart::draw_all(&charts, "makespan by scenario", style)
 }
 
 /// Returns the title of an axis of supersteps on which each point is the mean of `supersteps_per_point` supersteps.
@@ -274,7 +298,8 @@ fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
         // The size is even, since many applications alternate between two kinds of supersteps.
         size => size.next_multiple_of(2),
     };
-    let curves = report.run.scenarios.iter().map(|run| {
+    let shown = report.shown_scenarios(style);
+    let curves = shown.into_iter().map(|run| {
         let place = run.scenario.name().len() - 1;
         let point = |(index, rows): (usize, &[SuperstepRow])| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
@@ -304,7 +329,7 @@ fn draw_superstep_times(report: &Report, style: &FigureStyle) -> Drawing {
 }
 
 fn draw_placement(report: &Report, style: &FigureStyle) -> Drawing {
-    let (_, run) = report.last_scenario();
+    let run = report.last_scenario(style);
     let mut places = PlacementReplay::new(&report.platform_summary, run);
     let names: Vec<&str> = report
         .platform_summary

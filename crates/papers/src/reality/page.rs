@@ -298,6 +298,7 @@ fn ratios_chart(reality: &MeasurementComparison) -> DotRowChart {
                 value: one.simulated_s / one.case.median_s,
                 whisker_limits: Some((one.simulated_s / high, one.simulated_s / low)),
             }],
+            ..figure::ChartRow::default()
         }
     };
     DotRowChart {
@@ -309,6 +310,7 @@ fn ratios_chart(reality: &MeasurementComparison) -> DotRowChart {
         row_groups: vec![RowGroup {
             heading: "cases".into(),
             rows: reality.predicted_programs.iter().map(row).collect(),
+            ..RowGroup::default()
         }],
         is_logarithmic: true,
         ..DotRowChart::default()

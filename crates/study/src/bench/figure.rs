@@ -61,7 +61,7 @@ pub(super) fn draw_performance_profiles(bench: &BenchResults) -> Drawing {
         ],
         curves: curves.collect(),
     };
-    chart.draw(&FigureStyle::default())
+    chart.draw(&FigureStyle::of_page())
 }
 
 /// Returns the corners of the step curve that is a policy's performance profile, from factor 1 on: the factor, and the share of

@@ -30,7 +30,7 @@ impl BenchResults {
             (
                 "profile",
                 "Performance profiles",
-                picture_html("profile", label, (300, 640), &svg),
+                picture_html("profile", label, &svg),
             ),
             (
                 "classes",

@@ -24,12 +24,12 @@ impl CausalProfile {
     }
 
     fn page(&self) -> String {
-        let figure = self.gain_figure(&FigureStyle::default()).to_svg();
+        let figure = self.gain_figure(&FigureStyle::of_page()).to_svg();
         let label = "Gain of each change, by 10 % and without limit";
         let gains = [
             self.gain_table().to_html(INITIAL_ROWS),
             list_html(&Vec::from_iter(self.ineffective_quantities_line())),
-            picture_html("gains", label, (300, 720), &figure),
+            picture_html("gains", label, &figure),
         ];
         let pairs = match self.pairs[..] {
             [] => String::new(),
@@ -225,6 +225,7 @@ impl CausalProfile {
             ChartRow {
                 label: row.quantity().to_string(),
                 dots: dots.collect(),
+                ..ChartRow::default()
             }
         });
         let keys = [
@@ -240,8 +241,8 @@ impl CausalProfile {
                 .map(|(name, place)| LegendSeries::from_index(name, place))
                 .collect(),
             row_groups: vec![RowGroup {
-                heading: String::new(),
                 rows: rows.collect(),
+                ..RowGroup::default()
             }],
             has_zero_line: true,
             ..DotRowChart::default()
