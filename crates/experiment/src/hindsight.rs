@@ -50,7 +50,7 @@ pub struct HindsightResult {
 /// Number of supersteps that the search simulates in any case if it thereby simulates all plans.
 const EXHAUSTIVE_SUPERSTEPS: u64 = 20_000;
 
-/// Maximum number of supersteps that are simulated for the optimum, some minutes.
+/// Maximum number of supersteps that are simulated for the optimum, which takes one or two minutes.
 const MAX_SUPERSTEPS_FOR_OPTIMUM: u64 = 5_000_000;
 
 impl Experiment {
@@ -102,19 +102,18 @@ impl Experiment {
                 search.try_plan(&start.merged_into_one_call(1))?;
             }
         }
-        let needed = search.superstep_count_of_all_plans();
         let most = match budget {
             Some(_) => search.max_simulated_supersteps.max(EXHAUSTIVE_SUPERSTEPS),
             None => MAX_SUPERSTEPS_FOR_OPTIMUM,
         };
-        let is_optimal = needed <= most;
+        let is_optimal = search.superstep_count_of_all_plans() <= most;
         if is_optimal {
             search.try_all_plans()?;
         } else if budget.is_none() {
             let message = format!(
-                "the optimum cannot be computed: it needs the simulation of at least {needed} supersteps, but at most {most} are simulated"
+                "the optimum cannot be computed: all plans together have more than {most} supersteps to simulate"
             );
-            let hint = "use fewer hosts, processes or supersteps, or search for a good plan with `--hindsight RUNS`";
+            let hint = "use fewer hosts, processes or supersteps, no load that changes with time, or search for a good plan with `--hindsight RUNS`";
             return Err(Problem::new(message).hint(hint).into());
         } else {
             let mut every = search.supersteps_per_run / 2;
