@@ -224,7 +224,8 @@ impl Comparison {
         let best = self.policies.first().map_or(0.0, |one| one.makespan_s.mean);
         let conditions = self.test_conditions;
         let margin = conditions.indifference_margin(false, best);
-        let percent = format!("{} %", conditions.indifference.percent());
+        let percent = style.localise_decimal_mark(&conditions.indifference.percent().to_string());
+        let percent = format!("{percent} %");
         let name = style.translate("margin of indifference", "margem de indiferença");
         let band = ((best, best + margin), format!("{name}, {percent}"));
         let gain = style.translate("gain [%]", "ganho [%]");
