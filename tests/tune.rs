@@ -81,7 +81,7 @@ fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
     let text = read(scratch.path(), "runs.csv");
     let mut table = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
-    let seed = |row: &csv::StringRecord| row[5].parse::<u64>().unwrap();
+    let seed = |row: &csv::StringRecord| row[8].parse::<u64>().unwrap();
     let fresh: Vec<_> = rows.iter().filter(|row| seed(row) > 4).collect();
     let seeds: BTreeSet<u64> = fresh.iter().map(|row| seed(row)).collect();
     assert_eq!(seeds, (11..=16).collect());
@@ -91,7 +91,7 @@ fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
     // The interval is that of the differences seed by seed, in percent of the value of the defaults.
     let times = |setting: &str| -> Vec<f64> {
         let own = fresh.iter().filter(|row| &row[0] == setting);
-        own.map(|row| row[8].parse().unwrap()).collect()
+        own.map(|row| row[11].parse().unwrap()).collect()
     };
     let best = fresh
         .iter()

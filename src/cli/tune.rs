@@ -13,7 +13,7 @@ use crate::{
     Registry,
     document::format_typed_value,
     error::{Error, Result},
-    experiment::KeySetting,
+    experiment::{KeySetting, options_in_name, suite::BenchmarkSuite},
     sweep::{
         Shard, Sweep, ValuesSpec,
         folder::{write_plan, write_runs_csv},
@@ -21,6 +21,7 @@ use crate::{
         keys,
         setting::{Setting, layered_settings_of_run, varied_flags as varied_settings},
         spec::value_label,
+        suite_tune::SuiteTuning,
         tune::{FRESH_SEEDS, Tuning, tunable_parameters},
         tune_report::REPORT_FILE,
     },
@@ -52,6 +53,14 @@ pub(super) fn run_tune(
         fresh_seeds: arguments.fresh.as_ref(),
         store: &store,
     };
+    if arguments.suite.is_some() {
+        let cases = suite_cases(arguments)?;
+        let search = SuiteTuning { tuning, cases };
+        let found = setup.run_with_store(&store, arguments.budget.into(), || search.run())?;
+        let none: [(&str, String); 0] = [];
+        let sheet = || found.sheet();
+        return setup.finish(out, REPORT_FILE, found.to_json(), sheet, || none);
+    }
     // The best setting and the defaults are compared with each of the new seeds.
     let total = arguments
         .fresh
@@ -92,8 +101,17 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep>
         ));
     }
     let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
+    if let Some(case) = suite_cases(arguments)?.first() {
+        let flag = KeySetting::new("extends", "--suite", json!(case));
+        sweep.fixed_flags.push(flag);
+    }
     if sweep.varied_parameters.is_empty() {
-        let is_fixed = |key: &str| sweep.fixed_flags.iter().any(|flag| flag.key == key);
+        let named = sweep.fixed_settings().get("policy.name");
+        let named = options_in_name(named.as_ref().and_then(Value::as_str).unwrap_or_default());
+        let is_fixed = |key: &str| {
+            named.iter().any(|option| option == key)
+                || sweep.fixed_flags.iter().any(|flag| flag.key == key)
+        };
         let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
         sweep.varied_parameters = tunable_parameters(registry, &policy, is_fixed)?;
     }
@@ -107,6 +125,28 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep>
         .push(KeySetting::new("scenarios", "--goal", scenarios));
     sweep.draw_seed = arguments.draw_seed;
     Ok(sweep)
+}
+
+/// Returns the names of the cases of the suite over which the search goes; none without a suite.
+fn suite_cases(arguments: &TuneArguments) -> Result<Vec<String>> {
+    let Some(name) = &arguments.suite else {
+        return Ok(Vec::new());
+    };
+    let suite = BenchmarkSuite::find(name)?;
+    let usual = || ValuesSpec::parse("1..60").expect("a range");
+    let cases = arguments.cases.clone().unwrap_or_else(usual);
+    let case = |number: Value| {
+        let case = suite.case(
+            arguments.draw,
+            number.as_u64().filter(|number| *number > 0)?,
+        );
+        Some(case?.name)
+    };
+    let names: Option<Vec<String>> = cases.values().take(10_000).map(case).collect();
+    names.ok_or_else(|| {
+        let hint = "name cases from 1 on; of the fixed cases, at most as many as the suite has";
+        Error::input("the suite has no such case", "--cases", hint)
+    })
 }
 
 /// Sets the seeds of a search whose user named none: a given seed, or else `usual`. The result is judged with other seeds.

@@ -133,15 +133,17 @@ impl PolicyChoice {
             forecast: forecast.unwrap_or_default(),
             checked_policy: Arc::default(),
         };
-        let policy = choice.create_policy().map_err(|error| {
-            let of_name = format!("policy.name {given}");
-            if typed.is_empty() {
-                error
-            } else {
-                error.map_problems(|problem| problem.source(&of_name))
-            }
-        })?;
-        choice.keep_policy(policy);
+        let of_name = |error: Error| {
+            let place = format!("policy.name {given}");
+            error.map_problems(|one| {
+                if typed.is_empty() {
+                    one
+                } else {
+                    one.source(&place)
+                }
+            })
+        };
+        choice.keep_policy(choice.create_policy().map_err(of_name)?);
         Ok(choice)
     }
 
@@ -318,6 +320,12 @@ fn read_policy_name(keys: &Map<String, Value>) -> Result<&str, Problem> {
             Err(problem.key("policy.name").hint(hint))
         }
     }
+}
+
+/// Returns the keys of the options in the braces of the name of a policy; none if the braces cannot be read.
+pub fn options_in_name(name: &str) -> Vec<String> {
+    let (_, options) = split_options_in_braces(name).unwrap_or_default();
+    options.into_iter().map(|(key, _)| key).collect()
 }
 
 /// Splits the options in braces off the name of a policy, as in `migbsp{x=0.5}/paid-back`. Returns the name without them, and the

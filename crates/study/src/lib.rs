@@ -56,6 +56,7 @@ pub mod stats;
 pub mod store;
 pub mod summary;
 pub mod table;
+pub mod suite_tune;
 pub mod tune;
 pub mod tune_report;
 mod values;

@@ -211,7 +211,7 @@ impl Tuning<'_> {
         setting_values_by_parameter(&self.sweep.parameter_names(), setting)
     }
 
-    fn check_varied_parameters(&self) -> Result {
+    pub(super) fn check_varied_parameters(&self) -> Result {
         let sweep = self.sweep;
         if sweep.varied_parameters.is_empty() {
             let policy = policy_of_setting(sweep, &[]);
@@ -271,7 +271,7 @@ impl Tuning<'_> {
     }
 
     /// Draws `count` random settings; every call of this function draws the same settings, and equal settings are returned once.
-    fn draw_settings(&self, count: u64) -> Vec<Setting> {
+    pub(super) fn draw_settings(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, StreamPurpose::TuningStart);
         let drawn = draw_random_settings(count, &parameter_value_counts(self.sweep), &mut stream);
         let mut seen = BTreeSet::new();
@@ -604,8 +604,16 @@ mod tests {
                 .map(|one| one.name)
                 .collect()
         };
-        assert_eq!(names("migbsp", "-"), ["alpha", "omega", "d", "x"]);
-        assert_eq!(names("migbsp", "policy.migbsp.d"), ["alpha", "omega", "x"]);
+        let readings =
+            ["own_cluster", "sharing", "set_index"].map(|key| format!("policy.migbsp.{key}"));
+        let with_readings = |flags: &[&str]| -> Vec<String> {
+            let flags = flags.iter().map(|name| (*name).to_owned());
+            flags.chain(readings.clone()).collect()
+        };
+        let all = with_readings(&["alpha", "omega", "d", "x"]);
+        assert_eq!(names("migbsp", "-"), all);
+        let others = with_readings(&["alpha", "omega", "x"]);
+        assert_eq!(names("migbsp", "policy.migbsp.d"), others);
         assert_eq!(names("migbsp-2007", "-"), ["alpha", "d"]);
         assert!(names("never", "-").is_empty());
     }

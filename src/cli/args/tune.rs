@@ -1,6 +1,6 @@
 //! Defines the flags of `migsim tune`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr as _};
 
 use clap::{Args, ValueEnum};
 
@@ -9,7 +9,8 @@ use super::{
     plan::{OutputAndThreadArguments, VariedArguments},
 };
 use crate::{
-    cli::options::parse_whole_numbers,
+    cli::{complete::text_parser, options::parse_whole_numbers},
+    experiment::suite::{BenchmarkSuite, CaseSet},
     sweep::{ValuesSpec, separate::Indifference},
 };
 
@@ -21,6 +22,8 @@ use crate::{
       migsim tune --platform ufrgs --app lu --n 1000 --procs 25\n  \
     Under a background load, 8 seeds for the search and 20 others to compare with the defaults:\n    \
       migsim tune --app sw --n 25 --load walk --seeds 1..8 --fresh 101..120 --budget 2000\n  \
+    Over the cases of a suite, with the loss on cases that did not choose:\n    \
+      migsim tune --suite lb-2 --draw 1 --cases 1..60 --policy migbsp --budget 2000\n  \
     Other keys, or other ranges:\n    \
       migsim tune --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --vary policy.migbsp.delta=0.0..1.0:0.1\n\n\
     Only flags with several values vary. Without such a flag, the options of the policy with a usual range vary, except those given one value. \
@@ -30,6 +33,17 @@ pub(in crate::cli) struct TuneArguments {
     #[command(flatten)]
     pub(in crate::cli) varied: VariedArguments,
 
+    /// Search over the cases of this benchmark suite instead of an experiment, and judge the search by cross-validation
+    ///
+    /// The search has one seed for each case.
+    #[arg(long, value_name = "NAME", value_parser = text_parser(BenchmarkSuite::names()), hide_possible_values = true, conflicts_with_all = ["experiment", "fresh", "goal", "indifference"], help_heading = SEARCH)]
+    pub(in crate::cli) suite: Option<String>,
+    /// The draw of the suite
+    #[arg(long, value_name = "N", value_parser = CaseSet::from_str, default_value_t = CaseSet::RandomDraw(1), requires = "suite", help_heading = SEARCH)]
+    pub(in crate::cli) draw: CaseSet,
+    /// The cases of the draw [default: 1..60]
+    #[arg(long, value_name = "VALUES", value_parser = parse_whole_numbers, requires = "suite", help_heading = SEARCH)]
+    pub(in crate::cli) cases: Option<ValuesSpec>,
     /// The quantity that the search minimises or maximises
     #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
     pub(in crate::cli) goal: GoalChoice,

@@ -363,6 +363,12 @@ impl PolicyOptions for MigBspConfig {
         ("omega", "1..8"),
         TOLERANCE_RANGE,
         ("x", "0.4..1.0:0.02"),
+        ("own_cluster", "excluded,competes,within"),
+        ("sharing", "fair,fair-and-inflicted,alone"),
+        (
+            "set_index",
+            "mean-clock,mean-free-power,best-free-host,best-host,free-power-sum",
+        ),
     ];
 
     const SHARES: &'static [&'static str] = &["d"];
