@@ -10,17 +10,16 @@ use super::{
 use crate::{
     Registry,
     error::{Error, Problem, Result},
-    experiment::suite::{BenchmarkSuite, CaseSet},
+    experiment::suite::{BenchmarkSuite, CaseSet, Start},
+    output::{Sheet, cannot_write_error},
     sweep::{
         Plan, Shard, Sweep, ValuesSpec,
-        bench::{BenchRequest, BenchResults},
-        folder::write_plan,
+        bench::{BenchRequest, BenchResults, archive::Archive, best_static_rules},
+        folder::{write_files, write_plan},
         run::lock,
         spec::value_label,
     },
 };
-
-const DEFAULT_CASES: u64 = 100;
 
 /// Runs the benchmark that the flags describe, and prints and writes its results. Returns whether all runs succeeded.
 pub(super) fn run_bench(
@@ -32,51 +31,107 @@ pub(super) fn run_bench(
     let suite = BenchmarkSuite::find(&arguments.suite)?;
     if let Some(number) = arguments.case.filter(|_| arguments.show) {
         let case = suite
-            .case(arguments.draw, number)
+            .case(arguments.draw.set, number)
             .ok_or_else(|| no_such_case_error(suite, "--case"))?;
         return print_json(out, &case.experiment).map(|()| true);
     }
-    let request = bench_request(suite, arguments)?;
-    let mut sweep = request.main_sweep(registry)?;
+    let archive = arguments
+        .against
+        .as_deref()
+        .map(Archive::read)
+        .transpose()?;
+    let mut request = bench_request(suite, arguments)?;
     let output = arguments.output_and_threads;
     let setup = StudySetup::new(&arguments.memory, output, arguments.out.as_deref())?;
-    let plan = setup.plan(&mut sweep)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let store = setup.open_store(errors)?;
-    if let Some(folder) = &setup.folder {
-        write_plan(folder, &plan)?;
-    }
-    let simulate = |sweep: &Sweep, plan: &Plan, spared: usize| {
+    let simulate = |request: &BenchRequest, sweep: &Sweep, plan: &Plan, spared, shard| {
         request.case_stages().iter().try_for_each(|cases| {
             let missing =
                 request.missing_runs_of_cases(plan, spared, cases, shard, &lock(&store).rows);
             setup.simulate_runs(sweep, plan, &missing, &store)
         })
     };
-    simulate(&sweep, &plan, suite.suite_file().policies.len())?;
+    let static_starts = |request: &BenchRequest| -> Result<Plan> {
+        let mut starts = request.static_starts(registry)?;
+        let plan = setup.plan(&mut starts)?;
+        simulate(request, &starts, &plan, usize::MAX, Shard::WHOLE)?;
+        Ok(plan)
+    };
+    let mut plans = Vec::new();
+    let starts = Some(&arguments.start).filter(|starts| !starts.is_empty());
+    for start in starts.unwrap_or(&suite.suite_file().starts) {
+        if *start == Start::BestStatic {
+            let plan = static_starts(&request.choice_of_starts()?)?;
+            request.best_rules = best_static_rules(&plan, &lock(&store).rows, request.case_count);
+        }
+        request.start = *start;
+        let mut sweep = request.main_sweep(registry)?;
+        let plan = setup.plan(&mut sweep)?;
+        if let Some(folder) = setup.folder.as_ref().filter(|_| plans.is_empty()) {
+            write_plan(folder, &plan)?;
+        }
+        simulate(
+            &request,
+            &sweep,
+            &plan,
+            suite.suite_file().policies.len(),
+            shard,
+        )?;
+        plans.push((request.clone(), plan));
+    }
     if shard != Shard::WHOLE {
         let text = "this part of the benchmark is done: join all parts with `migsim sweep merge`, then repeat this command without `--shard` and with `--out` of the merged folder\n";
         return print_text(out, text).map(|()| true);
     }
-    let mut starts = request.static_starts(registry)?;
-    let plan_of_starts = setup.plan(&mut starts)?;
-    simulate(&starts, &plan_of_starts, usize::MAX)?;
+    let plan_of_starts = static_starts(&request)?;
     let rows = &lock(&store).rows;
-    let bench = BenchResults::from_rows(&request, [&plan, &plan_of_starts], rows);
-    setup.finish(
-        out,
-        "bench.json",
-        bench.to_json(),
-        || bench.sheet(),
-        || bench.files(),
-    )?;
-    if let Some(first) = &bench.first_error {
+    let results = plans
+        .iter()
+        .map(|(request, plan)| BenchResults::from_rows(request, [plan, &plan_of_starts], rows));
+    let results: Vec<BenchResults> = results.collect();
+    finish(&setup, &results, archive.as_ref(), out, errors)
+}
+
+/// Writes and prints the results from all starts. Returns whether all runs succeeded.
+fn finish(
+    setup: &StudySetup,
+    results: &[BenchResults],
+    archive: Option<&Archive>,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool> {
+    let [first, others @ ..] = results else {
+        return Ok(true); // a suite has starts
+    };
+    if let Some(folder) = &setup.folder {
+        for other in others {
+            let own = folder.join(other.start_name());
+            std::fs::create_dir_all(&own)
+                .map_err(|error| cannot_write_error(&own.display().to_string(), &error))?;
+            write_files(&own, other.files())?;
+        }
+    }
+    let sheet = || {
+        let mut sheet = Sheet::default();
+        for bench in results {
+            bench.add_to_sheet(&mut sheet);
+            if let Some(archive) = archive {
+                sheet.add_table(bench.archive_table(archive));
+            }
+        }
+        sheet
+    };
+    let json = first.to_json_with_other_starts(others);
+    setup.finish(out, "bench.json", json, sheet, || first.files())?;
+    let first_error = results.iter().find_map(|bench| bench.first_error.as_ref());
+    if let Some(first) = first_error {
         print_line(
             errors,
             &format!("some runs failed; the error of the first: {first}"),
         );
     }
-    Ok(bench.first_error.is_none())
+    Ok(first_error.is_none())
 }
 
 fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<BenchRequest> {
@@ -88,7 +143,10 @@ fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<Be
         .map_err(|message: String| Problem::new(message).source("--policies"))?;
     Ok(BenchRequest {
         suite,
-        case_draw: arguments.draw,
+        case_draw: arguments.draw.set,
+        draw_source: arguments.draw.source.clone(),
+        start: Start::Drawn,
+        best_rules: Vec::new(),
         case_count: count_cases_to_run(suite, arguments)?,
         rival_policies: rivals
             .iter()
@@ -100,14 +158,15 @@ fn bench_request(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<Be
     })
 }
 
-/// Returns the number of cases that are run: the number that the user chose; by default 100 random cases, or all fixed cases.
+/// Returns the number of cases that are run: the number that the user chose; by default as many random cases as the suite states, or all fixed cases.
 ///
 /// # Errors
-/// The user chose more cases than the suite has fixed cases.
+/// The user chose more cases than the suite has fixed cases, or there are none.
 fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Result<u64> {
     let all = suite.fixed_case_count();
-    match (arguments.draw, arguments.cases) {
-        (CaseSet::RandomDraw(_), given) => Ok(given.unwrap_or(DEFAULT_CASES)),
+    match (arguments.draw.set, arguments.cases) {
+        (CaseSet::RandomDraw(_), given) => Ok(given.unwrap_or(suite.suite_file().cases)),
+        (CaseSet::Fixed, _) if all == 0 => Err(no_such_case_error(suite, "--draw")),
         (CaseSet::Fixed, Some(more)) if more > all => Err(no_such_case_error(suite, "--cases")),
         (CaseSet::Fixed, given) => Ok(given.unwrap_or(all)),
     }
@@ -121,6 +180,9 @@ fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     let problem = Problem::new(format!(
         "the number is too large, since the suite `{name}` has only {count} fixed cases"
     ));
-    let hint = format!("choose a number from 1 to {count}");
+    let hint = match count {
+        0 => "choose a draw by its number, such as `--draw 1`".to_owned(),
+        _ => format!("choose a number from 1 to {count}"),
+    };
     problem.source(flag).hint(hint).into()
 }

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     cli::{complete::text_parser, options::parse_whole_numbers},
-    experiment::suite::{BenchmarkSuite, CaseSet},
-    sweep::{Shard, ValuesSpec},
+    experiment::suite::{BenchmarkSuite, Start},
+    sweep::{Shard, ValuesSpec, bench::hash_draw::ChosenDraw},
     units::Seconds,
 };
 
@@ -24,6 +24,8 @@ use crate::{
       migsim bench --policies greedy/every=50,exec:./mylb --out bench/lb-1\n  \
     The fixed cases: recorded programs, applications of papers and measured loads:\n    \
       migsim bench --draw fixed --out bench/fixed\n  \
+    The suite lb-2, from two starts, on a draw that nobody has seen, among the entries of an archive:\n    \
+      migsim bench --suite lb-2 --policies exec:./mylb --draw of:mylb --against results/archive\n  \
     One case, to look at and to run by hand:\n    \
       migsim bench --case 17 --show > case17.json\n    \
       migsim compare case17.json --policies refine/menon,migbsp --seeds 1..5\n\n\
@@ -36,9 +38,19 @@ pub(in crate::cli) struct BenchArguments {
     pub(in crate::cli) suite: String,
     /// The number of the set of randomly drawn cases (1 is the public set), or `fixed` for the fixed cases: recorded programs,
     /// applications of papers, measured loads
-    #[arg(long, value_name = "N", value_parser = CaseSet::from_str, default_value_t = CaseSet::RandomDraw(1), help_heading = BENCHMARK_HEADING)]
-    pub(in crate::cli) draw: CaseSet,
-    /// The number of cases to run, starting with case 1 [default: 100, or all fixed cases]
+    ///
+    /// `of:FILE` is the draw whose number is the hash of the file without comments, such as the source of a rival: cases that its
+    /// author could not know.
+    #[arg(long, value_name = "N", value_parser = ChosenDraw::parse, default_value = "1", help_heading = BENCHMARK_HEADING)]
+    pub(in crate::cli) draw: ChosenDraw,
+    /// From which starts the policies run, each with a table: drawn, fast-first, best-static (chosen with other seeds) [default:
+    /// the starts of the suite]
+    #[arg(long, value_name = "STARTS", value_parser = Start::from_str, value_delimiter = ',', help_heading = BENCHMARK_HEADING)]
+    pub(in crate::cli) start: Vec<Start>,
+    /// A folder with the `bench.json` of earlier benchmarks, among whose rivals the policies are ranked
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "shard", "show"], help_heading = BENCHMARK_HEADING)]
+    pub(in crate::cli) against: Option<PathBuf>,
+    /// The number of cases to run, starting with case 1 [default: as many as the suite states, or all fixed cases]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) cases: Option<u64>,
     /// Policies to run in addition to the default set of the suite, separated by commas

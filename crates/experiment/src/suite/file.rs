@@ -40,8 +40,24 @@ pub struct SuiteFile {
     /// The policies that every benchmark of the suite runs by default; the best known makespan of each case includes their
     /// results.
     pub policies: Vec<String>,
+    /// Number of cases that a benchmark runs by default.
+    #[serde(default = "default_case_count")]
+    pub cases: u64,
+    /// The starts from which a benchmark runs all policies, each with a table.
+    #[serde(default = "default_starts")]
+    pub starts: Vec<Start>,
+    /// The mean of the ratios over the cases by which policies are ranked.
+    #[serde(default)]
+    pub rank_by: RankingMean,
+    /// Name of the built-in experiment that completes the settings of the cases.
+    #[serde(default = "default_basis")]
+    pub basis: String,
     /// Maximum of the number of processes times the number of supersteps of a case.
     pub process_supersteps: u64,
+    /// Whether the number of supersteps is drawn first, so that this maximum limits processes and hosts; by default it limits the
+    /// number of supersteps.
+    #[serde(default)]
+    pub supersteps_first: bool,
     /// The distribution of the platforms of the cases.
     pub platform: PlatformDistribution,
     /// The distribution of the number of processes per core of the platform.
@@ -56,6 +72,51 @@ pub struct SuiteFile {
     /// The fixed cases, which are not drawn from the distributions.
     #[serde(default)]
     pub fixed: Vec<FixedCase>,
+}
+
+fn default_case_count() -> u64 {
+    100
+}
+
+fn default_starts() -> Vec<Start> {
+    vec![Start::Drawn]
+}
+
+fn default_basis() -> String {
+    super::ONE_READING.to_owned()
+}
+
+/// A start: the rule of the initial placements of all cases of a benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Each case has the mapping that it was drawn with.
+    Drawn,
+    /// The mapping `fast-first` in all cases.
+    FastFirst,
+    /// In each case the mapping rule from which the application without moves ends first, with seeds that the benchmark does not
+    /// use. An application and a load that do not depend on the seed are thus known beforehand.
+    BestStatic,
+}
+
+impl std::str::FromStr for Start {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        serde_json::from_value(text.into())
+            .map_err(|_| "not `drawn`, `fast-first` or `best-static`".to_owned())
+    }
+}
+
+/// A mean of ratios.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankingMean {
+    /// The arithmetic mean, on which single cases with large ratios have much influence.
+    #[default]
+    Arithmetic,
+    /// The geometric mean.
+    Geometric,
 }
 
 /// A fixed case of a suite: an experiment that is not drawn, with its source.

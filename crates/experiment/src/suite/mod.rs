@@ -3,6 +3,7 @@
 //! ```text
 //! lb-1.json ─> Suite ─ draw 2, case 17 ─> Case `lb-1.2.17` ─> a built-in experiment of that name
 //!                    ─ fixed case 3 ────> Case `lb-1.fixed.3`
+//!                                         Case `lb-1.2.17+by-core`: the same case from the start of this mapping rule
 //! ```
 //! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. It contains its platform. The parts of
 //! a case are drawn from random streams that are named after suite, draw, case and part ([`SuiteFile`]). Besides its draws, a
@@ -21,7 +22,8 @@ use serde_json::{Value, json};
 
 pub use file::{
     CasePart, ClassLimits, FixedCase, FixedOrDrawnValue, FixedValue, LinkDistribution, PartChoice,
-    PlatformDistribution, SuiteFile, SuiteVersion, TypicalRun, Unit, json_schema,
+    PlatformDistribution, RankingMean, Start, SuiteFile, SuiteVersion, TypicalRun, Unit,
+    json_schema,
 };
 
 use draw::{CaseQuantities, random_stream};
@@ -31,6 +33,7 @@ use migsim_base::{
     random::Stream,
     units::{Bytes, Instructions, Seconds},
 };
+use migsim_platform::MappingRule;
 use platform::{DrawnPlatform, draw_whole_number};
 
 /// Name of the built-in experiment with which the cases of suites are completed: the common rules of `MigBSP`, and migrations that transfer the memory.
@@ -42,13 +45,19 @@ pub const ONE_READING: &str = "one-reading";
 pub const NEUTRAL: &str = "neutral";
 
 /// The name and the JSON text of each built-in benchmark suite.
-const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
+const SUITES: [(&str, &str); 2] = [
+    ("lb-1", include_str!("../../../../workloads/lb-1.json")),
+    ("lb-2", include_str!("../../../../workloads/lb-2.json")),
+];
 
 /// Largest number of a draw that the command line accepts.
-const MAX_DRAW_NUMBER: u64 = 1_000_000;
+pub const MAX_DRAW_NUMBER: u64 = 1_000_000;
 
 /// Minimum number of processes of a drawn case.
 const MIN_PROCESSES: u64 = 4;
+
+/// Separates the name of a case from a mapping rule that replaces the start of the case.
+pub const START_SIGN: char = '+';
 
 /// A built-in suite of benchmark cases; copies refer to the same suite file.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +179,7 @@ impl BenchmarkSuite {
             .get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         let mut experiment = json!({
             "schema": "migsim-experiment-1",
-            "extends": ONE_READING,
+            "extends": self.0.basis,
             "description": format!("Fixed case {number} of the suite {}: {}", self.0.name, fixed.source),
         });
         let given = fixed.experiment.iter();
@@ -190,7 +199,11 @@ impl BenchmarkSuite {
     fn drawn_case(self, draw: u64, number: u64) -> BenchmarkCase {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
-        let machine = suite.platform.draw_platform(draw, &name);
+        let mut random = random_stream(draw, &name, "supersteps");
+        let supersteps =
+            (suite.supersteps_first).then(|| draw_whole_number(&suite.supersteps, &mut random));
+        let most = supersteps.map(|count| suite.process_supersteps / count.max(1));
+        let machine = suite.platform.draw_platform(draw, &name, most);
         let mut making = CaseInProgress {
             suite,
             draw_number_and_case_name: (draw, &name),
@@ -198,7 +211,7 @@ impl BenchmarkSuite {
             drawn_settings: Settings::new(),
             classes: Vec::new(),
             superstep_time: 1.0,
-            superstep_count: 1,
+            superstep_count: supersteps.unwrap_or(1),
         };
         making.draw_parts();
         making.add_derived_classes();
@@ -212,8 +225,16 @@ impl BenchmarkSuite {
     }
 }
 
-/// Returns the case with a name such as `lb-1.2.17` or `lb-1.fixed.3`; `None` if no suite has such a case.
+/// Returns the case with a name such as `lb-1.2.17`, `lb-1.fixed.3` or `lb-1.2.17+by-core`; `None` if no suite has such a case.
 pub fn find_case_by_name(name: &str) -> Option<BenchmarkCase> {
+    if let Some((case, rule)) = name.split_once(START_SIGN) {
+        let mut case = find_case_by_name(case)?;
+        case.experiment["mapping"] = json!(MappingRule::from_name(rule)?.name());
+        return Some(BenchmarkCase {
+            name: name.to_owned(),
+            ..case
+        });
+    }
     let (rest, number) = name.rsplit_once('.')?;
     let (suite, draw) = rest.rsplit_once('.')?;
     let suite = BenchmarkSuite::find(suite).ok()?;
@@ -285,13 +306,21 @@ impl CaseInProgress<'_> {
     fn draw_processes_and_supersteps(&mut self) {
         let mut random = self.stream("size");
         let most = self.suite.process_supersteps;
-        let shortest = 30;
+        let shortest = if self.suite.supersteps_first {
+            self.superstep_count
+        } else {
+            30
+        };
         let processes = (self.suite.processes_per_core.draw_number(&mut random)
             * self.drawn_platform.total_core_count)
             .round()
             .clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
-        let supersteps = draw_whole_number(&self.suite.supersteps, &mut random) as f64;
-        let supersteps = supersteps.min((most as f64 / processes).floor());
+        let supersteps = if self.suite.supersteps_first {
+            self.superstep_count as f64
+        } else {
+            let drawn = draw_whole_number(&self.suite.supersteps, &mut random) as f64;
+            drawn.min((most as f64 / processes).floor())
+        };
         let work = self.parse_drawn_quantity(
             "workload.instructions",
             Instructions::parse,
@@ -362,7 +391,7 @@ impl CaseInProgress<'_> {
         );
         let mut experiment = json!({
             "schema": "migsim-experiment-1",
-            "extends": ONE_READING,
+            "extends": self.suite.basis,
             "description": description,
             "platform": self.drawn_platform.platform_file,
         });

@@ -67,10 +67,27 @@ fn draw_link(draw: &LinkDistribution, random: &mut Stream) -> (f64, Value) {
 }
 
 impl PlatformDistribution {
+    fn draw_host_count(&self, most_processes: Option<u64>, random: &mut Stream) -> u64 {
+        let mut hosts = self.hosts.clone();
+        if let (FixedOrDrawnValue::LogUniform { log_uniform, .. }, Some(most)) =
+            (&mut hosts, most_processes)
+        {
+            *log_uniform = log_uniform.map(|end| end.min(most as f64 / 2.0));
+        }
+        draw_whole_number(&hosts, random).max(2)
+    }
+
     /// Draws a platform from this distribution for the case with the given draw number and name.
-    pub(super) fn draw_platform(&self, draw: u64, name: &str) -> DrawnPlatform {
+    /// It has at most half as many hosts as
+    /// `most_processes`.
+    pub(super) fn draw_platform(
+        &self,
+        draw: u64,
+        name: &str,
+        most_processes: Option<u64>,
+    ) -> DrawnPlatform {
         let mut random = random_stream(draw, name, "platform");
-        let hosts = draw_whole_number(&self.hosts, &mut random).max(2);
+        let hosts = self.draw_host_count(most_processes, &mut random);
         let clusters = draw_whole_number(&self.clusters, &mut random).clamp(1, hosts / 2);
         let is_wide = random.draw_from_zero_to_one() <= self.wan && clusters > 1;
         let sizes = random_partition(hosts, clusters, &mut random);

@@ -9,6 +9,38 @@ fn lb_1() -> BenchmarkSuite {
     BenchmarkSuite::find("lb-1").unwrap()
 }
 
+#[test]
+fn the_supersteps_of_lb_2_are_log_uniform_and_its_cases_load_from_each_start() {
+    let suite = BenchmarkSuite::find("lb-2").unwrap();
+    let mut supersteps = Vec::new();
+    for number in 1..=200 {
+        let name = format!("lb-2.9.{number}");
+        let workload = loaded(&name).workload;
+        let size = workload.processes() * workload.supersteps();
+        assert!(size as u64 <= suite.suite_file().process_supersteps);
+        let case = suite.case(9, number).unwrap();
+        let own = ["papers' applications", "recorded programs"];
+        if !case.classes.iter().any(|class| own.contains(&&**class)) {
+            supersteps.push(workload.supersteps() as f64);
+        }
+    }
+    supersteps.sort_by(f64::total_cmp);
+    // The quantile q of the distribution is 30 · 100^q; four standard deviations of a share of 150 cases are 0.16.
+    for quantile in [0.25, 0.5, 0.75] {
+        let limit = 30.0 * 100_f64.powf(quantile);
+        let below = supersteps.partition_point(|count| *count < limit);
+        let share = below as f64 / supersteps.len() as f64;
+        assert!((share - quantile).abs() < 0.16, "{quantile}: {share}");
+    }
+    assert!(supersteps.len() > 150);
+    let placement = |name: &str| loaded(name).placement;
+    assert_ne!(
+        placement("lb-2.9.1+by-speed"),
+        placement("lb-2.9.1+contiguous")
+    );
+    assert!(find_case_by_name("lb-2.9.1+best").is_none());
+}
+
 fn loaded(name: &str) -> Experiment {
     let settings = Layers::from_pairs([("extends", name.into())]);
     Experiment::load(&settings, Limits::default()).expect(name)
@@ -46,15 +78,20 @@ fn a_case_is_the_same_whenever_it_is_drawn_and_another_in_another_draw() {
 
 #[test]
 fn draws_cover_every_class() {
+    BenchmarkSuite::names().for_each(check_classes);
+}
+
+fn check_classes(suite: &str) {
+    let suite = BenchmarkSuite::find(suite).unwrap();
     let cases: Vec<BenchmarkCase> = (1..=200)
-        .map(|number| lb_1().case(1, number).unwrap())
+        .map(|number| suite.case(1, number).unwrap())
         .collect();
     let drawn: BTreeSet<&str> = cases
         .iter()
         .flat_map(|case| &case.classes)
         .map(|one| &**one)
         .collect();
-    let choices = lb_1()
+    let choices = suite
         .suite_file()
         .parts
         .iter()
@@ -83,7 +120,7 @@ fn only_whole_names_are_cases() {
         "lb-1.0.1",
         "lb-1.1.0",
         "lb-1.01.1",
-        "lb-2.1.1",
+        "lb-9.1.1",
         "lb-1.1.x",
         "lb-1.fixed.0",
         "lb-1.fixed.999",

@@ -39,7 +39,7 @@ fn policies_to_draw(bench: &BenchResults) -> Vec<&PolicyStatistics> {
         .take(MAX_CURVES - always.clone().count())
         .chain(always)
         .collect();
-    best.sort_by(|a, b| a.mean_ratio.total_cmp(&b.mean_ratio));
+    best.sort_by(|a, b| a.ranked_ratio.total_cmp(&b.ranked_ratio));
     best
 }
 

@@ -13,9 +13,12 @@
 //! The runs of a benchmark are runs of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore
 //! work as for sweeps.
 
+pub mod archive;
 pub mod best;
 mod figure;
+pub mod hash_draw;
 mod page;
+mod reliability;
 mod report;
 mod rows;
 
@@ -23,12 +26,18 @@ use std::{collections::BTreeSet, ops::Range};
 
 use serde_json::json;
 
+pub use reliability::SplitHalfReliability;
 pub use report::schema;
-pub use rows::{BenchCaseResults, BenchResults, PolicyCaseResults, PolicyStatistics};
+pub use rows::{
+    BenchCaseResults, BenchResults, PolicyCaseResults, PolicyStatistics, best_static_rules,
+};
+
+use hash_draw::DrawSource;
 
 use super::{
     config::{Parameter, Sweep},
     plan::Plan,
+    planner::seeds_after,
     run::{Shard, missing_runs},
     spec::ValuesSpec,
     store::Rows,
@@ -39,7 +48,7 @@ use migsim_base::{
 };
 use migsim_experiment::{
     KeySetting, Registry,
-    suite::{BenchmarkCase, BenchmarkSuite, CaseSet},
+    suite::{BenchmarkCase, BenchmarkSuite, CaseSet, START_SIGN, Start},
 };
 use migsim_platform::MappingRule;
 
@@ -59,8 +68,14 @@ pub struct BenchRequest {
     /// The list of cases that the benchmark uses: a random draw of the suite, given by its number, or the fixed cases of the
     /// suite.
     pub case_draw: CaseSet,
+    /// The source whose hash is the number of the draw; `None` if the user stated the number.
+    pub draw_source: Option<DrawSource>,
     /// Number of cases that the benchmark runs, from case 1 on.
     pub case_count: u64,
+    /// From which start the policies run.
+    pub start: Start,
+    /// The mapping rule of each case if the start is the best static one; empty otherwise.
+    pub best_rules: Vec<MappingRule>,
     /// The policies that are compared with the default set of the suite.
     pub rival_policies: Vec<String>,
     /// The seeds with which each case is run; `None` stands for the seeds of the suite.
@@ -72,9 +87,57 @@ pub struct BenchRequest {
 impl BenchRequest {
     /// Returns the cases of the benchmark: the requested number of cases from the draw of the suite.
     pub fn create_cases(&self) -> Vec<BenchmarkCase> {
-        (1..=self.case_count)
-            .filter_map(|number| self.suite.case(self.case_draw, number))
-            .collect()
+        let case = |number| {
+            let mut case = self.suite.case(self.case_draw, number)?;
+            case.name = self.case_name(number);
+            Some(case)
+        };
+        (1..=self.case_count).filter_map(case).collect()
+    }
+
+    /// Returns the name of a case, which ends with the mapping rule if that is not the drawn one.
+    fn case_name(&self, number: u64) -> String {
+        let name = format!(
+            "{}.{}.{number}",
+            self.suite.suite_file().name,
+            self.case_draw
+        );
+        let index = usize::try_from(number - 1).expect("at most 10 000 cases");
+        let rule = match self.start {
+            Start::Drawn => return name,
+            Start::FastFirst => MappingRule::FastFirst,
+            Start::BestStatic => self.best_rules[index],
+        };
+        format!("{name}{START_SIGN}{}", rule.name())
+    }
+
+    /// Returns the same benchmark from the drawn starts with other seeds, which chooses the best static starts.
+    ///
+    /// # Errors
+    /// The seeds of the suite cannot be read.
+    pub fn choice_of_starts(&self) -> Result<Self> {
+        let given = self.seeds()?;
+        let known: Vec<u64> = given.values().filter_map(|seed| seed.as_u64()).collect();
+        let seeds = seeds_after(&known, known.len().max(1));
+        let text = "the seeds that choose the starts";
+        Ok(Self {
+            start: Start::Drawn,
+            seeds: Some(ValuesSpec::from_list(
+                seeds.into_iter().map(Into::into).collect(),
+                text,
+            )),
+            ..self.clone()
+        })
+    }
+
+    fn seeds(&self) -> Result<ValuesSpec> {
+        let file = self.suite.suite_file();
+        let source = format!("suite {}", file.name);
+        let wrong = |message: String| Error::from(Problem::new(message).source(&source));
+        match &self.seeds {
+            Some(seeds) => Ok(seeds.clone()),
+            None => ValuesSpec::parse(&file.seeds).map_err(wrong),
+        }
     }
 
     /// Returns the names of the policies of all rows of the results, except the row of the best static start: the default set,
@@ -150,7 +213,11 @@ impl BenchRequest {
     /// The seeds of the suite cannot be read.
     pub fn static_starts(&self, registry: &Registry) -> Result<Sweep> {
         let rules = MappingRule::ALL.map(|rule| rule.name().to_owned());
-        self.sweep_over_key(registry, "mapping", &rules, &["i"])
+        let drawn = Self {
+            start: Start::Drawn,
+            ..self.clone()
+        };
+        drawn.sweep_over_key(registry, "mapping", &rules, &["i"])
     }
 
     fn sweep_over_key(
@@ -162,15 +229,9 @@ impl BenchRequest {
     ) -> Result<Sweep> {
         let file = self.suite.suite_file();
         let source = format!("suite {}", file.name);
-        let wrong = |message: String| Error::from(Problem::new(message).source(&source));
-        let seeds = match &self.seeds {
-            Some(seeds) => seeds.clone(),
-            None => ValuesSpec::parse(&file.seeds).map_err(wrong)?,
-        };
+        let seeds = self.seeds()?;
         let cases = 1..=self.case_count;
-        let cases: Vec<String> = cases
-            .map(|number| format!("{}.{}.{number}", file.name, self.case_draw))
-            .collect();
+        let cases: Vec<String> = cases.map(|number| self.case_name(number)).collect();
         let parameter = |key: &str, values: &[String], text: String| {
             let values = values.iter().map(|value| json!(value)).collect();
             Parameter::new(registry, key, ValuesSpec::from_list(values, text), &source)

@@ -2,16 +2,31 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::rows::{BenchResults, MIN_CASES_OF_INTERVAL, PolicyStatistics};
+use super::{
+    hash_draw::DrawSource,
+    reliability::SplitHalfReliability,
+    rows::{BenchResults, MIN_CASES_OF_INTERVAL, PolicyStatistics},
+};
 use crate::cells::{cell_with, csv_text, number_cell};
 use migsim_base::words::format_count;
-use migsim_experiment::{describe_prices, suite::CaseSet};
-use migsim_output::{Cell, Sheet, Table, number_column, text_column};
+use migsim_experiment::{
+    describe_prices,
+    suite::{CaseSet, RankingMean, Start},
+};
+use migsim_output::{Cell, Column, Sheet, Table, number_column, text_column};
 
 /// Factor of the best known makespan: one column of the results counts the cases in which a policy stays within this factor.
 const CLOSE_FACTOR: f64 = 1.1;
+
+/// Factors of the best known makespan with the titles and keys of their columns: points of the performance profile that the tables
+/// of suites with geometric means show first, besides the close factor.
+const PROFILE_FACTORS: [(f64, &str, &str); 3] = [
+    (1.02, "within 1.02 [%]", "within_1_02_percent"),
+    (1.05, "within 1.05 [%]", "within_1_05_percent"),
+    (1.5, "within 1.5 [%]", "within_1_5_percent"),
+];
 
 /// The version of the format in which `migsim bench --json` prints results.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,14 +46,25 @@ struct BenchOutput<'b> {
     suite: &'b str,
     /// The number of the draw (random sample of cases), or `fixed` for the fixed cases of the suite.
     draw: CaseSet,
+    /// The source whose hash is the number of the draw; `null` if the user stated the number.
+    draw_source: &'b Option<DrawSource>,
     /// The number of cases that the benchmark ran.
     cases: usize,
     /// The seeds with which each case was run.
     seeds: &'b [u64],
     /// The version of migsim that ran the benchmark.
     version: &'static str,
-    /// The results of each policy, sorted by the mean ratio, the lowest first.
+    /// From which start the policies ran.
+    start: Start,
+    /// The mean of the ratios by which the suite ranks policies.
+    rank_by: RankingMean,
+    /// The agreement of rankings from halves of the cases; `null` if there are too few cases.
+    reliability: Option<SplitHalfReliability>,
+    /// The results of each policy, sorted by the mean ratio by which the suite ranks them, the lowest first.
     policies: &'b [PolicyStatistics],
+    /// The same benchmark from the other starts of the suite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_starts: Vec<Value>,
 }
 
 /// Returns the JSON Schema of the output of `migsim bench --json`.
@@ -49,14 +75,24 @@ pub fn schema() -> String {
 impl BenchResults {
     /// Returns the output of `migsim bench --json`: the results of each policy, the policy with the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
+        self.to_json_with_other_starts(&[])
+    }
+
+    /// Returns the output of `migsim bench --json` for a benchmark from several starts, of which this is the first.
+    pub fn to_json_with_other_starts(&self, others: &[Self]) -> Value {
         let output = BenchOutput {
             schema: Version::One,
             suite: &self.suite,
             draw: self.draw,
+            draw_source: &self.draw_source,
             cases: self.cases.len(),
             seeds: &self.seeds,
             version: env!("CARGO_PKG_VERSION"),
+            start: self.start,
+            rank_by: self.rank_by,
+            reliability: self.reliability,
             policies: &self.policies,
+            other_starts: others.iter().map(Self::to_json).collect(),
         };
         serde_json::to_value(output).expect("numbers and texts are JSON")
     }
@@ -80,17 +116,24 @@ impl BenchResults {
             "the 95 % interval of its mean comes from random resampling of the cases (bootstrap)"
         };
         let mut lines = vec![format!(
-            "Suite {}, {}: {}, {}. A ratio is the makespan of a policy divided by the shortest known makespan of the same case; {interval}.",
+            "Suite {}, {}, {}: {}, {}. A ratio is the makespan of a policy divided by the shortest known makespan of the same case; {interval}.",
             self.suite,
             self.draw_description(),
+            self.start_description(),
             format_count(self.cases.len(), "case"),
             format_count(self.seeds.len(), "seed")
         )];
-        let prices = self
-            .cases
-            .first()
-            .and_then(|one| describe_prices(&one.case.experiment));
-        lines.extend(prices.map(|prices| format!("Prices: {prices}.")));
+        lines.extend(self.draw_source.iter().map(|one| {
+            format!(
+                "The number of the draw is the hash of `{}` without comments (SHA-256 {}).",
+                one.file, one.sha256
+            )
+        }));
+        lines.extend(self.reliability.map(|found| {
+            let (tau, [low, high]) = (found.tau, found.tau_range95);
+            format!("Rankings from two halves of these cases agree with Kendall's tau {tau:.2} (mean of {} random divisions, 95 % of them from {low:.2} to {high:.2}).", found.divisions)
+        }));
+        lines.extend(self.prices_remark());
         let runs = self.cases.len() * self.seeds.len();
         for one in &self.policies {
             let [cases, own] = one.new_best_cases_and_runs;
@@ -133,29 +176,73 @@ impl BenchResults {
         }
     }
 
+    fn prices_remark(&self) -> Option<String> {
+        let cases = self.cases.iter();
+        let mut prices = cases.map(|one| describe_prices(&one.case.experiment));
+        let first = prices.next()??;
+        let is_same = prices.all(|other| other.as_ref() == Some(&first));
+        let differ =
+            "Prices of messages, moves and decisions differ between cases (see the classes).";
+        Some(if is_same {
+            format!("Prices: {first}.")
+        } else {
+            differ.to_owned()
+        })
+    }
+
+    /// Returns the name of the start from which the policies ran.
+    pub fn start_name(&self) -> String {
+        json!(self.start).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Returns a text that says from which start the policies ran.
+    pub(super) fn start_description(&self) -> &'static str {
+        match self.start {
+            Start::Drawn => "from the drawn starts",
+            Start::FastFirst => "from the start `fast-first`",
+            Start::BestStatic => "from the best static starts (chosen with other seeds)",
+        }
+    }
+
     fn is_best_static_start(&self, one: &PolicyStatistics) -> bool {
         self.policy_names.last() == Some(&one.policy)
     }
 
-    /// Returns the printed output of the benchmark: the table of policies with its remarks, and the table of classes of cases.
-    pub fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::default();
+    /// Adds the printed output of the benchmark: the table of policies with its remarks, and the table of classes of cases.
+    pub fn add_to_sheet(&self, sheet: &mut Sheet) {
         sheet.add_table(self.policy_table());
         sheet.add_line("");
         for line in self.remarks() {
             sheet.add_line(line);
         }
         sheet.add_table(self.class_table());
-        sheet
     }
 
-    /// Returns the table of results with a row per policy, sorted by the mean ratio to the best known makespan, the lowest ratio
-    /// first.
-    pub(super) fn policy_table(&self) -> Table {
-        let columns = [
-            text_column("policy", "policy"),
-            number_column("mean ratio", "mean_ratio"),
-            text_column("95 %", "mean_ratio_ci95"),
+    /// Returns the points of the performance profile that the table shows first: factor, title and key.
+    fn profile_columns(&self) -> &'static [(f64, &'static str, &'static str)] {
+        match self.rank_by {
+            RankingMean::Arithmetic => &[],
+            RankingMean::Geometric => &PROFILE_FACTORS,
+        }
+    }
+
+    fn policy_columns(&self) -> Vec<Column> {
+        let is_geometric = self.rank_by == RankingMean::Geometric;
+        let mut columns = vec![text_column("policy", "policy")];
+        let profile = self.profile_columns().iter();
+        columns.extend(profile.map(|(_, title, key)| number_column(*title, key)));
+        columns.extend(if is_geometric {
+            [
+                number_column("geometric mean", "geometric_mean_ratio"),
+                text_column("95 %", "geometric_mean_ratio_ci95"),
+            ]
+        } else {
+            [
+                number_column("mean ratio", "mean_ratio"),
+                text_column("95 %", "mean_ratio_ci95"),
+            ]
+        });
+        columns.extend([
             number_column("median", "median_ratio"),
             number_column("worst", "worst_ratio"),
             number_column("in case", "worst_case"),
@@ -167,25 +254,36 @@ impl BenchResults {
             number_column("calls cost [%]", "calls_cost_percent"),
             number_column("moves cost [%]", "moves_cost_percent"),
             number_column("failures", "failures"),
-        ];
-        let mut table = Table::new("policies", "", &columns);
+        ]);
+        columns
+    }
+
+    /// Returns the table of results with a row per policy, sorted by the mean ratio to the best known makespan, the lowest ratio
+    /// first.
+    pub(super) fn policy_table(&self) -> Table {
+        let profile = self.profile_columns();
+        let mut table = Table::new("policies", "", &self.policy_columns());
         for one in &self.policies {
-            let [low, high] = one.mean_ratio_ci95;
+            let [low, high] = one.ranked_ratio_ci95;
             let interval = finite(high).map(|high| format!("{low:.3} to {high:.3}"));
             let [calls_cost, moves_cost] = one
                 .cost_percent
                 .map(|cost| cell_with(cost, |cost| format!("{cost:.1}")));
-            table.push_row([
-                Cell::text(&one.policy),
-                ratio_cell(one.mean_ratio),
+            let share_cell = |factor| {
+                cell_with(one.percent_of_cases_within(factor), |share| {
+                    format!("{share:.0}")
+                })
+            };
+            let mut row = vec![Cell::text(&one.policy)];
+            row.extend(profile.iter().map(|(factor, ..)| share_cell(*factor)));
+            row.extend([
+                ratio_cell(one.ranked_ratio),
                 Cell::text(interval.unwrap_or_default()),
                 ratio_cell(one.median_ratio),
                 cell_with(finite(one.worst_ratio), |ratio| format!("{ratio:.2}")),
                 Cell::from_value_and_text(one.worst_case, one.worst_case.to_string()),
                 Cell::count(one.wins),
-                cell_with(one.percent_of_cases_within(CLOSE_FACTOR), |share| {
-                    format!("{share:.0}")
-                }),
+                share_cell(CLOSE_FACTOR),
                 number_cell(one.calls),
                 number_cell(one.moves),
                 number_cell(one.straight_returns),
@@ -193,6 +291,7 @@ impl BenchResults {
                 moves_cost,
                 Cell::count(one.failures),
             ]);
+            table.push_row(row);
         }
         table
     }
@@ -216,7 +315,7 @@ impl BenchResults {
                 .iter()
                 .filter(|one| !self.is_best_static_start(one));
             for one in policies.take(2) {
-                row.extend([Cell::text(&one.policy), ratio_cell(one.mean_ratio)]);
+                row.extend([Cell::text(&one.policy), ratio_cell(one.ranked_ratio)]);
             }
             row.resize(columns.len(), Cell::empty());
             table.push_row(row);
@@ -311,7 +410,7 @@ fn csv_number(number: f64) -> String {
     finite(number).map_or(String::new(), |number| number.to_string())
 }
 
-const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,cases_not_run,new_best_cases,new_best_runs";
+const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,cases_not_run,new_best_cases,new_best_runs,geometric_mean_ratio,geometric_mean_ratio_low,geometric_mean_ratio_high,runs_sha256";
 
 fn policy_csv_fields(one: &PolicyStatistics) -> Vec<String> {
     let ([low, high], [median_low, median_high]) = (one.mean_ratio_ci95, one.median_ratio_ci95);
@@ -339,5 +438,8 @@ fn policy_csv_fields(one: &PolicyStatistics) -> Vec<String> {
     fields.extend([one.worst_case.to_string(), one.wins.to_string()]);
     fields.extend(numbers.map(|number| number.to_string()));
     fields.extend(counts.map(|count| count.to_string()));
+    let [low, high] = one.geometric_mean_ratio_ci95;
+    fields.extend([one.geometric_mean_ratio, low, high].map(csv_number));
+    fields.push(one.runs_sha256.clone());
     fields
 }

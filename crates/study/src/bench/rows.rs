@@ -6,11 +6,20 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{BEST_START, BenchRequest, best::stored_best_makespan_rows};
+use super::{
+    BEST_START, BenchRequest,
+    best::stored_best_makespan_rows,
+    hash_draw::DrawSource,
+    reliability::{SplitHalfReliability, split_half_reliability},
+};
 use crate::{plan::Plan, row::RunRow, separate::Indifference, stats::mean, store::Rows};
-use migsim_base::random::{Stream, StreamPurpose};
+use migsim_base::{
+    document::sha256,
+    random::{Stream, StreamPurpose, round_portably},
+};
 use migsim_bsp::Scenario;
-use migsim_experiment::suite::{BenchmarkCase, CaseSet};
+use migsim_experiment::suite::{BenchmarkCase, CaseSet, RankingMean, Start};
+use migsim_platform::MappingRule;
 
 const BOOTSTRAP_RESAMPLES: usize = 2000;
 
@@ -55,6 +64,17 @@ pub struct BenchCaseResults {
     pub policies: Vec<PolicyCaseResults>,
 }
 
+impl BenchCaseResults {
+    /// Returns whether no other policy is faster than the policy with this index by more than the margin of indifference.
+    fn is_win(&self, place: usize) -> bool {
+        let own = &self.policies[place];
+        let others = self.policies.iter().filter(|one| !one.has_failed);
+        let least = others.map(|one| one.makespan).fold(f64::INFINITY, f64::min);
+        let margin = Indifference::default().percent() / 100.0;
+        !own.has_failed && own.makespan <= least * (1.0 + margin)
+    }
+}
+
 /// The results of one policy over all cases. A ratio is the makespan divided by the best known makespan of the case and seed. A
 /// policy that failed in a case has no rank: its mean is `null`, and it stands after all others.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -70,6 +90,13 @@ pub struct PolicyStatistics {
     /// fewer than 8 cases.
     #[schemars(with = "[Option<f64>; 2]")]
     pub mean_ratio_ci95: [f64; 2],
+    /// The geometric mean over the cases of the ratio of the makespan to the best known makespan.
+    #[schemars(with = "Option<f64>")]
+    pub geometric_mean_ratio: f64,
+    /// The 95 % confidence interval of the geometric mean ratio (lower and upper end), computed by bootstrap over the cases; `null`
+    /// with fewer than 8 cases.
+    #[schemars(with = "[Option<f64>; 2]")]
+    pub geometric_mean_ratio_ci95: [f64; 2],
     /// The median over the cases of the ratio of the makespan to the best known makespan.
     #[schemars(with = "Option<f64>")]
     pub median_ratio: f64,
@@ -91,6 +118,14 @@ pub struct PolicyStatistics {
     pub failures: usize,
     /// Number of cases in which the policy was not run, because three of its runs had failed.
     pub cases_not_run: usize,
+    /// SHA-256 of the makespans of the policy in all cases: equal runs have equal hashes.
+    pub runs_sha256: String,
+    /// The mean ratio by which the suite ranks policies.
+    #[serde(skip)]
+    pub ranked_ratio: f64,
+    /// The 95 % confidence interval of this mean ratio.
+    #[serde(skip)]
+    pub ranked_ratio_ci95: [f64; 2],
     /// Whether the policy belongs to the default set of policies of the suite.
     #[serde(skip)]
     pub is_in_default_set: bool,
@@ -131,6 +166,12 @@ pub struct BenchResults {
     /// The list of cases that the benchmark used: a random draw of the suite, given by its number, or the fixed cases of the
     /// suite.
     pub draw: CaseSet,
+    /// The source whose hash is the number of the draw; `None` if the user stated the number.
+    pub draw_source: Option<DrawSource>,
+    /// From which start the policies ran.
+    pub start: Start,
+    /// The mean by which the suite ranks policies.
+    pub rank_by: RankingMean,
     /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
     /// The cases of the benchmark, each with the results of all policies.
@@ -142,6 +183,8 @@ pub struct BenchResults {
     pub default_policy_count: usize,
     /// The results of each policy over all cases, sorted by the mean ratio to the best known makespan, the lowest ratio first.
     pub policies: Vec<PolicyStatistics>,
+    /// The agreement of rankings from halves of the cases; `None` if there are too few cases.
+    pub reliability: Option<SplitHalfReliability>,
     /// The error of the first run that failed; `None` if no run failed.
     pub first_error: Option<String>,
 }
@@ -170,6 +213,10 @@ impl BenchResults {
         let mut bench = Self {
             suite: file.name.clone(),
             draw,
+            draw_source: request.draw_source.clone(),
+            start: request.start,
+            rank_by: file.rank_by,
+            reliability: None,
             seeds: plan.seeds.clone(),
             default_policy_count: runs.default_policy_count,
             first_error: errors.first().map(|&error| error.to_owned()),
@@ -178,6 +225,8 @@ impl BenchResults {
             policy_names,
         };
         bench.policies = bench.policies_over_cases(|_| true);
+        bench.reliability =
+            split_half_reliability(&bench.ranking_values(), &bench.stream("halves"));
         bench
     }
 
@@ -198,8 +247,8 @@ impl BenchResults {
             .map(|place| self.statistics_of_policy(place, &cases))
             .collect();
         policies.sort_by(|a, b| {
-            a.mean_ratio
-                .total_cmp(&b.mean_ratio)
+            a.ranked_ratio
+                .total_cmp(&b.ranked_ratio)
                 .then_with(|| a.policy.cmp(&b.policy))
         });
         policies
@@ -224,6 +273,35 @@ impl BenchResults {
             .collect()
     }
 
+    /// Creates a stream of random numbers for the resampling of cases.
+    fn stream(&self, purpose: &str) -> Stream {
+        let name = format!("{}{purpose}", self.suite);
+        let draw = self.draw.draw_number_or_zero();
+        Stream::for_object(draw, StreamPurpose::BootstrapResampling, &name)
+    }
+
+    /// Returns, for each case, the values whose means rank those policies that have a rank.
+    fn ranking_values(&self) -> Vec<Vec<f64>> {
+        // The last entry is the best static start, which is no policy.
+        let policies = 0..self.policy_names.len() - 1;
+        let has_failed = |policy: &usize| {
+            self.cases
+                .iter()
+                .any(|case| case.policies[*policy].has_failed)
+        };
+        let ranked: Vec<usize> = policies.filter(|policy| !has_failed(policy)).collect();
+        let value = |ratio: f64| match self.rank_by {
+            RankingMean::Arithmetic => ratio,
+            RankingMean::Geometric => ratio.ln(),
+        };
+        let cases = self.cases.iter();
+        let of_case = |case: &BenchCaseResults| {
+            let ratios = ranked.iter().map(|policy| case.policies[*policy].ratio);
+            ratios.map(value).collect()
+        };
+        cases.map(of_case).collect()
+    }
+
     fn statistics_of_policy(&self, place: usize, cases: &[&BenchCaseResults]) -> PolicyStatistics {
         let own = || cases.iter().map(|case| &case.policies[place]);
         let average =
@@ -236,33 +314,33 @@ impl BenchResults {
             .expect("there are cases");
         let mut sorted_ratios = ratios.clone();
         sorted_ratios.sort_by(f64::total_cmp);
-        let is_win = |case: &&&BenchCaseResults| {
-            let own = &case.policies[place];
-            let least = case
-                .policies
-                .iter()
-                .filter(|one| !one.has_failed)
-                .map(|one| one.makespan)
-                .fold(f64::INFINITY, f64::min);
-            let margin = Indifference::default().percent() / 100.0;
-            !own.has_failed && own.makespan <= least * (1.0 + margin)
+        let mut random = self.stream("");
+        let [
+            mean_ratio_ci95,
+            geometric_mean_ratio_ci95,
+            median_ratio_ci95,
+        ] = bootstrap_intervals(&ratios, &mut random);
+        let geometric_mean_ratio = geometric_mean(&ratios);
+        let (ranked_ratio, ranked_ratio_ci95) = match self.rank_by {
+            RankingMean::Arithmetic => (mean(&ratios), mean_ratio_ci95),
+            RankingMean::Geometric => (geometric_mean_ratio, geometric_mean_ratio_ci95),
         };
-        let mut random = Stream::for_object(
-            self.draw.draw_number_or_zero(),
-            StreamPurpose::BootstrapResampling,
-            &self.suite,
-        );
-        let [mean_ratio_ci95, median_ratio_ci95] = bootstrap_intervals(&ratios, &mut random);
+        let makespans = own().map(|one| format!("{}\n", one.makespan));
         PolicyStatistics {
             policy: self.policy_names[place].clone(),
             is_in_default_set: place < self.default_policy_count,
             mean_ratio: mean(&ratios),
             mean_ratio_ci95,
+            geometric_mean_ratio,
+            geometric_mean_ratio_ci95,
+            runs_sha256: sha256(makespans.collect::<String>().as_bytes()),
+            ranked_ratio,
+            ranked_ratio_ci95,
             median_ratio: median_of_sorted(&sorted_ratios),
             median_ratio_ci95,
             worst_ratio: ratios[worst],
             worst_case: cases[worst].case.case_number,
-            wins: cases.iter().filter(is_win).count(),
+            wins: cases.iter().filter(|case| case.is_win(place)).count(),
             calls: average(|one| one.calls),
             moves: average(|one| one.moves),
             straight_returns: average(|one| one.straight_returns),
@@ -287,25 +365,31 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[low], sorted[high])
 }
 
-/// Computes the 95 % confidence intervals of the mean and of the median of ratios, as percentiles of a bootstrap (Efron 1979).
+fn geometric_mean(ratios: &[f64]) -> f64 {
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    round_portably(mean(&logarithms).exp())
+}
+
+/// Computes the 95 % confidence intervals of the mean, the geometric mean and the median of ratios, as percentiles of a bootstrap (Efron 1979).
 ///
 /// All policies use the same resampled cases if their random streams start equally. Fewer than [`MIN_CASES_OF_INTERVAL`] cases
 /// have no interval: its ends are infinite.
-fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
+fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 3] {
     let count = ratios.len();
     if count < MIN_CASES_OF_INTERVAL {
-        return [[f64::INFINITY; 2]; 2];
+        return [[f64::INFINITY; 2]; 3];
     }
     let resamples = (0..BOOTSTRAP_RESAMPLES).map(|_| {
         let mut drawn: Vec<f64> = (0..count)
             .map(|_| ratios[random.draw_below(count)])
             .collect();
-        let mean = mean(&drawn);
+        let means = [mean(&drawn), geometric_mean(&drawn)];
         drawn.sort_by(f64::total_cmp);
-        (mean, median_of_sorted(&drawn))
+        (means, median_of_sorted(&drawn))
     });
-    let (means, medians): (Vec<f64>, Vec<f64>) = resamples.unzip();
-    [means, medians].map(|mut all| {
+    let (means, medians): (Vec<[f64; 2]>, Vec<f64>) = resamples.unzip();
+    let [arithmetic, geometric] = [0, 1].map(|kind| means.iter().map(|one| one[kind]).collect());
+    [arithmetic, geometric, medians].map(|mut all: Vec<f64>| {
         all.sort_by(f64::total_cmp);
         // On each side, 2.5 % of the resamples lie outside the interval.
         let beyond = BOOTSTRAP_RESAMPLES / 40;
@@ -374,7 +458,7 @@ impl BenchRuns<'_> {
             .collect();
         let start = self
             .best_static_start(index)
-            .map(|times| PolicyCaseResults::from_runs(&[], &times, &best_known));
+            .map(|(_, times)| PolicyCaseResults::from_runs(&[], &times, &best_known));
         policies.push(start.unwrap_or(failed));
         BenchCaseResults {
             case,
@@ -385,15 +469,37 @@ impl BenchRuns<'_> {
         }
     }
 
-    /// Returns the makespans by seed \[s\] of the static start (initial placement without rescheduling) with the lowest mean makespan
-    /// in the case with this index; `None` if its runs are missing or failed.
-    fn best_static_start(&self, index: usize) -> Option<Vec<f64>> {
-        let cases = self.plan.settings.len() / self.policy_count;
-        let rules = self.starts.settings.len() / cases.max(1);
-        (index * rules..(index + 1) * rules)
-            .filter_map(|setting| makespans(&self.rows_by_seed(self.starts, setting), Scenario::I))
-            .min_by(|a, b| mean(a).total_cmp(&mean(b)))
+    /// Returns the static start (initial placement without rescheduling) with the lowest mean makespan in the case with this index,
+    /// and its makespans by seed \[s\]; `None` if its runs are missing or failed.
+    fn best_static_start(&self, index: usize) -> Option<(MappingRule, Vec<f64>)> {
+        let rules = MappingRule::ALL.into_iter();
+        rules
+            .zip(index * MappingRule::ALL.len()..)
+            .filter_map(|(rule, setting)| {
+                let rows = self.rows_by_seed(self.starts, setting);
+                Some((rule, makespans(&rows, Scenario::I)?))
+            })
+            .min_by(|(_, a), (_, b)| mean(a).total_cmp(&mean(b)))
     }
+}
+
+/// Returns the mapping rule of the best static start of each case from the runs of static starts in `rows`; the default rule if
+/// they failed.
+pub fn best_static_rules(starts: &Plan, rows: &Rows, cases: u64) -> Vec<MappingRule> {
+    let runs = BenchRuns {
+        policy_count: 0,
+        default_policy_count: 0,
+        plan: starts,
+        starts,
+        rows,
+        stored_best: BTreeMap::new(),
+    };
+    let cases = usize::try_from(cases).expect("at most 10 000 cases");
+    let rule = |case| {
+        runs.best_static_start(case)
+            .map_or(MappingRule::DEFAULT, |(rule, _)| rule)
+    };
+    (0..cases).map(rule).collect()
 }
 
 fn makespans(rows: &[Option<&RunRow>], scenario: Scenario) -> Option<Vec<f64>> {

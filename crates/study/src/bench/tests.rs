@@ -10,7 +10,10 @@ fn request(rivals: &[&str], cases: u64) -> BenchRequest {
     BenchRequest {
         suite: BenchmarkSuite::find("lb-1").unwrap(),
         case_draw: 7.into(),
+        draw_source: None,
         case_count: cases,
+        start: migsim_experiment::suite::Start::Drawn,
+        best_rules: Vec::new(),
         rival_policies: rivals.iter().map(|name| (*name).to_owned()).collect(),
         seeds: None,
         answer_time_limit: None,

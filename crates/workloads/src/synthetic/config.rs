@@ -12,6 +12,8 @@ use migsim_base::{
 const MAX_PROCESSES: u64 = 10_000_000;
 /// Maximum number of messages in a superstep: a limit of this program, not of the application.
 pub(super) const MAX_MESSAGES: u64 = 200_000_000;
+/// Number of neighbours that are drawn for each process with the pattern `graph`.
+pub(super) const GRAPH_DEGREE: usize = 3;
 const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 
 /// Pattern of communication: the processes to which each process sends in every superstep.
@@ -29,6 +31,9 @@ pub enum CommunicationPattern {
     Stencil,
     /// Each process sends to all other processes.
     AllToAll,
+    /// Three neighbours are drawn for each process, once for the whole run; both send to each other. The distance between the
+    /// numbers of neighbours is drawn from 1 to p/2, its logarithm uniformly.
+    Graph,
 }
 
 /// Distribution of the work over the processes. The drawn values are factors by which the mean work is multiplied.
@@ -156,6 +161,14 @@ pub struct SyntheticConfig {
     pub spread: f64,
     /// Whether the work of the processes is drawn `once` for the whole run or in `each-superstep`. Default `once`.
     pub draw: DrawFrequency,
+    /// Number of supersteps for which the work of the processes stays as it is, until `draw`, `drift` and `hot_spot` change it
+    /// again, as at each new mesh; at least 1. Default 1.
+    #[serde(skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = MAX_SUPERSTEPS))]
+    pub hold: u64,
+    /// Number of draws of the work that take turns if `draw` is `each-superstep`; 0: each draw is a new one. Default 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub phases: u64,
     /// Maximum fraction of its work that a process gains or loses gradually from the first superstep to the last; from 0 to 1.
     /// Default 0.
     #[schemars(range(min = 0, max = 1))]
@@ -180,6 +193,16 @@ pub struct SyntheticConfig {
     pub seed: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_one(number: &u64) -> bool {
+    *number == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Removes the default of an option from its JSON Schema, because the value of the option follows from another key if it is not
 /// set.
 fn remove_schema_default(schema: &mut schemars::Schema) {
@@ -198,6 +221,8 @@ impl Default for SyntheticConfig {
             distribution: WorkDistribution::default(),
             spread: 0.0,
             draw: DrawFrequency::default(),
+            hold: 1,
+            phases: 0,
             drift: 0.0,
             hot_spot: HotSpot::default(),
             bytes: Bytes::of(500e3),
@@ -224,7 +249,8 @@ impl SyntheticConfig {
         let p = self.procs;
         let neighbours = match self.pattern {
             _ if self.messages.is_some() => 0,
-            CommunicationPattern::None => 0,
+            // The messages of a graph count like those of a file.
+            CommunicationPattern::None | CommunicationPattern::Graph => 0,
             CommunicationPattern::Line => p - 1,
             CommunicationPattern::Ring if p == 1 => 0,
             CommunicationPattern::Ring => p,
@@ -252,6 +278,7 @@ impl SyntheticConfig {
         refuse_any([
             count_problem("procs", self.procs, MAX_PROCESSES),
             count_problem("supersteps", self.supersteps, MAX_SUPERSTEPS),
+            count_problem("hold", self.hold, MAX_SUPERSTEPS),
             range_problem("spread", self.spread, 0.0..=self.distribution.max_spread()),
             part("drift", self.drift),
             part("bytes_spread", self.bytes_spread),

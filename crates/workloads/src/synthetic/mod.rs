@@ -5,6 +5,7 @@
 //! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1)) · hot(i, k)
 //! factor(i, k)                         1, or drawn by `distribution` and `spread`, once or for each superstep
 //! drift(i)                             drawn once, uniformly from -drift to +drift
+//! k                                    in drawn factors, drift and hot spot the first of each `hold` supersteps; `phases` draws take turns
 //! hot(i, k)                            `hot_spot.factor` for the processes of the hot spot ([`HotSpot`]), else 1
 //! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` unchanged without a spread
 //! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` unchanged without a spread
@@ -15,6 +16,7 @@
 //! | `line` | i+1; the last process sends nothing |
 //! | `ring` | i+1; the last process sends to the first |
 //! | `stencil` | up to four neighbours in the r × c grid with r·c = p whose sides differ least, r ≤ c; ranks run along the rows |
+//! | `graph` | the neighbours of process i in a graph that is drawn once; the sizes of its messages are drawn once, too |
 //! | `all-to-all` | all other processes, beginning with i+1 |
 //!
 //! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are
@@ -31,7 +33,7 @@ pub use config::{CommunicationPattern, DrawFrequency, HotSpot, SyntheticConfig, 
 use super::{ApplicationSize, Message, Plan, Workload};
 use migsim_base::{
     error::Result,
-    random::{Stream, StreamPurpose},
+    random::{Stream, StreamPurpose, round_portably},
     units::{Bytes, Instructions, ProcessId},
 };
 
@@ -97,6 +99,9 @@ impl Synthetic {
                 .map(|_| draw_size(config.memory, config.memory_spread, &mut random))
                 .collect();
         }
+        if config.pattern == CommunicationPattern::Graph && config.messages.is_none() {
+            this.file_messages = this.draw_graph();
+        }
         let Some(file) = &config.messages else {
             return Ok((this, None));
         };
@@ -118,8 +123,45 @@ impl Synthetic {
         1.0 + spread * unit
     }
 
+    /// Draws the messages between neighbours of the pattern `graph`.
+    fn draw_graph(&self) -> Vec<Message> {
+        let (processes, config) = (self.processes(), &self.config);
+        let mut random = Stream::new(config.seed, StreamPurpose::MessagePattern);
+        let mut messages = Vec::new();
+        for _ in 0..config::GRAPH_DEGREE {
+            for from in 0..processes {
+                let farthest = (processes / 2).max(1) as f64;
+                let distance = round_portably(farthest.powf(random.draw_from_zero_to_one()));
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "from 1 to half the number of processes"
+                )]
+                let to = (from + distance.round() as usize) % processes;
+                let size = draw_size(config.bytes, config.bytes_spread, &mut random);
+                let [from, to] = [from, to].map(ProcessId::from_index);
+                if from != to {
+                    messages.push(Message { from, to, size });
+                    messages.push(Message {
+                        from: to,
+                        to: from,
+                        size,
+                    });
+                }
+            }
+        }
+        messages
+    }
+
+    /// Returns the superstep from which on the work is that of `superstep`.
+    fn start_of_hold(&self, superstep: usize) -> usize {
+        let hold = usize::try_from(self.config.hold).expect("at most MAX_SUPERSTEPS");
+        superstep - superstep % hold
+    }
+
     /// Writes the work of all processes in a superstep into `work`.
     fn fill_work(&self, superstep: usize, work: &mut [Instructions]) {
+        let superstep = self.start_of_hold(superstep);
         let Self {
             config,
             work_factors: factors,
@@ -128,8 +170,11 @@ impl Synthetic {
         } = self;
         work.fill(config.instructions);
         if config.spread > 0.0 && config.draw == DrawFrequency::EachSuperstep {
-            let mut random =
-                Stream::for_superstep(config.seed, StreamPurpose::ProcessWork, superstep as u64);
+            let mut draw = superstep as u64;
+            if config.phases > 0 {
+                draw = draw / config.hold % config.phases;
+            }
+            let mut random = Stream::for_superstep(config.seed, StreamPurpose::ProcessWork, draw);
             for (process, work) in work.iter_mut().enumerate() {
                 *work = Instructions::of(work.get() * self.draw_work_factor(process, &mut random));
             }
@@ -158,7 +203,7 @@ impl Synthetic {
         let processes = self.processes();
         match self.config.pattern {
             _ if self.config.messages.is_some() => {}
-            CommunicationPattern::None => {}
+            CommunicationPattern::None | CommunicationPattern::Graph => {}
             CommunicationPattern::Line => (1..processes).for_each(|to| send(to - 1, to)),
             CommunicationPattern::Ring if processes == 1 => {}
             CommunicationPattern::Ring => {
@@ -204,10 +249,7 @@ impl Workload for Synthetic {
         let Self { config, .. } = self;
         let mut random =
             Stream::for_superstep(config.seed, StreamPurpose::MessagePattern, superstep as u64);
-        let size = |random: &mut Stream| match config.bytes_spread {
-            0.0 => config.bytes,
-            spread => draw_size(config.bytes, spread, random),
-        };
+        let size = |random: &mut Stream| draw_size(config.bytes, config.bytes_spread, random);
         let messages = &mut plan.messages;
         messages.extend_from_slice(&self.file_messages);
         let mut send = |from: usize, to: usize, size: Bytes| {
@@ -234,14 +276,18 @@ impl Workload for Synthetic {
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.draw == DrawFrequency::EachSuperstep;
-        let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
+        let draws_messages = config.random_messages > 0
+            || (config.bytes_spread > 0.0 && config.pattern != CommunicationPattern::Graph);
         let spot = |superstep| {
             config
                 .hot_spot
                 .group_in_superstep(superstep, self.supersteps(), self.processes())
         };
-        let is_steady = !draws_work && !draws_messages && self.work_drifts.is_empty();
-        superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)
+        if superstep == 0 || draws_messages {
+            return false;
+        }
+        let [before, now] = [superstep - 1, superstep].map(|one| self.start_of_hold(one));
+        before == now || (!draws_work && self.work_drifts.is_empty() && spot(now) == spot(before))
     }
 
     fn extent(&self) -> ApplicationSize {
@@ -266,13 +312,20 @@ impl Workload for Synthetic {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.distribution != WorkDistribution::Linear;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
-        draws_work || draws_messages || config.drift > 0.0 || config.memory_spread > 0.0
+        draws_work
+            || draws_messages
+            || config.pattern == CommunicationPattern::Graph
+            || config.drift > 0.0
+            || config.memory_spread > 0.0
     }
 }
 
 /// Draws a size uniformly from `1 - spread` to `1 + spread` times `mean`, rounded down to whole bytes so that a trace can
 /// represent it.
 fn draw_size(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
+    if spread == 0.0 {
+        return mean;
+    }
     Bytes::of(
         (mean * (1.0 + spread * random.draw_from_minus_one_to_one()))
             .get()

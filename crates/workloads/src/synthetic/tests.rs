@@ -275,6 +275,54 @@ fn the_messages_of_a_file_stand_in_place_of_the_pattern() {
 }
 
 #[test]
+fn work_holds_and_phases_take_turns() {
+    let config = SyntheticConfig {
+        supersteps: 40,
+        spread: 0.5,
+        draw: DrawFrequency::EachSuperstep,
+        hold: 5,
+        phases: 2,
+        pattern: CommunicationPattern::None,
+        ..SyntheticConfig::new(6)
+    };
+    let synthetic = Synthetic::new(&config).unwrap();
+    let work = |superstep: usize| {
+        let mut plan = Plan::default();
+        plan.clear(6);
+        synthetic.fill(superstep, &mut plan);
+        plan.work
+    };
+    assert_eq!(work(5), work(9));
+    assert_eq!(work(0), work(14));
+    assert_ne!(work(4), work(5));
+    assert!(synthetic.repeats(4) && !synthetic.repeats(5));
+}
+
+#[test]
+fn neighbours_of_a_graph_send_to_each_other_in_all_supersteps() {
+    let config = SyntheticConfig {
+        pattern: CommunicationPattern::Graph,
+        bytes_spread: 0.5,
+        ..SyntheticConfig::new(50)
+    };
+    let synthetic = Synthetic::new(&config).unwrap();
+    let messages = |superstep: usize| {
+        let mut plan = Plan::default();
+        plan.clear(50);
+        synthetic.fill(superstep, &mut plan);
+        plan.messages
+    };
+    let first = messages(0);
+    assert_eq!(first, messages(3));
+    assert!(synthetic.repeats(3) && synthetic.uses_seed());
+    assert_eq!(first.len(), 2 * 3 * 50);
+    for one in &first {
+        let is_back = |other: &&Message| (other.from, other.to) == (one.to, one.from);
+        assert!(first.iter().any(|other| is_back(&other)));
+    }
+}
+
+#[test]
 fn values_out_of_range_are_named_together() {
     let config = SyntheticConfig {
         supersteps: 0,
