@@ -10,13 +10,13 @@ use std::{fs, path::Path};
 use super::source::{after_group, all_files, files, is_comment, parts, tokens};
 
 /// Maximum number of tokens of the code in `src` and `crates`. It is lowered when code goes; a new feature states what it adds.
-const CODE: usize = 772_600;
+const CODE: usize = 785_800;
 
 /// Maximum number of tokens of the tests, those beside the code and those in `tests`.
-const TESTS: usize = 380_420;
+const TESTS: usize = 383_000;
 
 /// Maximum number of lines of comments in the code.
-const COMMENTS: usize = 16_560;
+const COMMENTS: usize = 16_790;
 
 /// Length from which a function is long, of which there is one in a hundred; longest function; longest file \[lines\].
 const SIZES: [usize; 3] = [60, 100, 800];
