@@ -106,6 +106,7 @@ class BenchKeywords(TypedDict, total=False):
     include_outside: Value
     memory_limit: Value
     policies: Value
+    start: Value
     suite: Value
     threads: Value
 

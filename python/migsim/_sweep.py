@@ -390,11 +390,12 @@ def bench(*, seeds: Value = None, out: Value = None, progress: Value = None, **k
     out
         The folder that keeps the runs; the same call continues there.
     keywords
-        The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`. Notes of the command are in `.notes` of the table.
+        The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`, `start` (of several starts the rows of the first are returned). Notes of the command are in `.notes` of the table.
     """
     typed = ["bench", *arguments(BenchKeywords, keywords, None, seeds), "--json"]
     text, notes = call(typed if out is None else [*typed, "--out", Folder(out).name], str(out or ""), progress)
     rows = json.loads(text)["policies"]
     for row in rows:
-        row["mean_ratio_ci95_low"], row["mean_ratio_ci95_high"] = row.pop("mean_ratio_ci95", None) or (None, None)
+        for name in [name for name in row if name.endswith("_ci95")]:
+            row[f"{name}_low"], row[f"{name}_high"] = row.pop(name) or (None, None)
     return Table._of_dicts("bench", list(rows[0]), rows, notes)

@@ -27,7 +27,7 @@ pub(crate) struct Table {
 /// The columns of each table that have whole numbers, and those that have texts. All others have numbers, except the parameters of a
 /// sweep, between `setting` and the seeds, and the columns of unknown tables: these have texts, or numbers if all values are numbers.
 const SCHEMAS: [(&str, &[&str], &[&str]); 12] = [
-    ("bench", &[], &["policy"]),
+    ("bench", &[], &["policy", "runs_sha256"]),
     ("calls", &["superstep", "candidates", "migrations"], &[]),
     ("changes", &[], &["change"]),
     ("critical_path", &["superstep"], &["kind", "resource"]),
