@@ -56,6 +56,39 @@ fn where_all_hosts_and_processes_are_alike_nothing_is_moved() {
     assert!(advice["gain_percent"].is_null());
 }
 
+/// The advice that the first page of the project quotes.
+#[test]
+fn the_main_example_needs_no_move_from_a_better_start() {
+    let scratch = tempfile::tempdir().unwrap();
+    let case = "advise --platform ufrgs.json --app lu --n 2000 --procs 50";
+    let advice = json(scratch.path(), case);
+    let page = std::fs::read_to_string("README.md").unwrap();
+    let said = advice["sentences"][0].as_str().unwrap();
+    assert!(page.contains(&format!("*{said}*")), "{said}");
+    let pairs = advice["pairs"].as_array().unwrap();
+    let is_advised = |one: &&Value| {
+        ["start", "policy"].map(|key| &one[key])
+            == ["start", "policy"].map(|key| &advice["advised"][key])
+    };
+    let time = pairs.iter().find(is_advised).unwrap()["whole_s"]
+        .as_f64()
+        .unwrap();
+    assert!(page.contains(&format!("ends after {time:.1} s")), "{time}");
+}
+
+#[test]
+fn a_policy_that_fails_is_named_and_more_noise_stays() {
+    let scratch = tempfile::tempdir().unwrap();
+    let case = "advise --app synthetic --procs 4 --set workload.supersteps=10 --seeds 1 --policies never,exec:./missing --set runtime.noise=0.1";
+    let advice = json(scratch.path(), case);
+    assert_eq!(advice["disturbance"], 0.1);
+    let failures = advice["failures"].as_array().unwrap();
+    assert!(
+        failures[0].as_str().unwrap().contains("missing"),
+        "{advice:#}"
+    );
+}
+
 #[test]
 fn what_advice_cannot_use_is_refused_with_what_to_do() {
     let scratch = tempfile::tempdir().unwrap();

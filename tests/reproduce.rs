@@ -236,6 +236,11 @@ fn a_platform_file_replaces_the_built_in_platform_of_its_name() {
     let other = fs::read_to_string(root().join("platforms/ufrgs.json")).unwrap();
     let errors = refused(root(), &with(&other, ""));
     assert!(errors.contains("`ufrgs` has no effect") && errors.contains("their platforms: lbm"));
+    let errors = refused(root(), "reproduce lbm --set policy.name=refine");
+    assert!(
+        errors.contains("the policy of the runs of papers cannot be changed"),
+        "{errors}"
+    );
     let unknown = text.replacen("\"lbm\"", "\"lbmx\"", 1);
     let errors = refused(root(), &with(&unknown, ""));
     assert!(

@@ -53,7 +53,13 @@ pub(super) fn run_advise(
         advice.to_json(),
         || advice.sheet(),
         page,
-    )
+    )?;
+    let failures = advice.failures.iter();
+    let notes: Vec<String> = failures
+        .map(|error| format!("left out, since a run failed: {error}"))
+        .collect();
+    setup.print_notes(&notes, errors);
+    Ok(())
 }
 
 /// Returns the experiment with its parameters mapping and policy, and the names of the policies.

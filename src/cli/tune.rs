@@ -1,6 +1,6 @@
 //! Implements `migsim tune`: searches for good settings of a policy, and prints them with the command that runs them.
 
-use std::io::Write;
+use std::{collections::BTreeSet, io::Write};
 
 use serde_json::{Value, json};
 
@@ -143,10 +143,16 @@ fn suite_cases(arguments: &TuneArguments) -> Result<Vec<String>> {
         Some(case?.name)
     };
     let names: Option<Vec<String>> = cases.values().take(10_000).map(case).collect();
-    names.ok_or_else(|| {
+    let names = names.ok_or_else(|| {
         let hint = "name cases from 1 on; of the fixed cases, at most as many as the suite has";
         Error::input("the suite has no such case", "--cases", hint)
-    })
+    })?;
+    let mut known = BTreeSet::new();
+    if let Some(name) = names.iter().find(|name| !known.insert(*name)) {
+        let what = format!("the case `{name}` is named twice, so that it would choose and judge");
+        return Err(Error::input(what, "--cases", "name each case once"));
+    }
+    Ok(names)
 }
 
 /// Sets the seeds of a search whose user named none: a given seed, or else `usual`. The result is judged with other seeds.

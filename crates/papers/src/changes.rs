@@ -69,6 +69,15 @@ impl Changes {
     /// A built-in experiment cannot be read.
     pub(super) fn changed_flags(&self, experiment: &str) -> Result<Vec<KeySetting>, Error> {
         let mut flags = Vec::new();
+        let mut all = self.settings.iter();
+        if let Some((_, flag)) = all.find(|one| ["policy", "policy.name"].contains(&&*one.1.key)) {
+            let what = "the policy of the runs of papers cannot be changed, since their decisions are compared";
+            let hint = "compare policies with `migsim compare`";
+            return Err(Problem::new(what)
+                .source(&flag.source_text)
+                .hint(hint)
+                .into());
+        }
         for (place, flag) in self.settings.iter().filter(|(place, _)| place != PLATFORM) {
             if place.is_empty() || inherits_value_from(experiment, &flag.key, place)? {
                 flags.push(flag.clone());

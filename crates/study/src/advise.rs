@@ -20,7 +20,7 @@ use super::{
     run::{lock, simulate_settings},
     separate::Indifference,
     setting::{Setting, load_experiment},
-    stats::Sample,
+    stats::{Sample, format_short},
     store::Store,
     tune::FRESH_SEEDS,
 };
@@ -55,8 +55,8 @@ const SAME_PERCENT: f64 = 0.05;
 /// How good such advice was on drawn cases that were not used to make it (`results/advise.md`).
 const TRACK_RECORD: &str = "On 60 drawn cases such advice took 0.5 % longer than the best of all starts and policies on average, and at most 6 %; moving nothing was right in 25 of 30.";
 
-/// Key and value of the disturbance of the work when the choice is judged.
-const DISTURBANCE: (&str, f64) = ("runtime.noise", 0.02);
+/// Least disturbance of the work when the choice is judged (`runtime.noise`).
+const DISTURBANCE: f64 = 0.02;
 
 /// The task of an adviser.
 #[derive(Debug)]
@@ -128,6 +128,10 @@ pub struct Advice {
     pub seeds: Vec<u64>,
     /// The seeds with which the choice was judged.
     pub judging_seeds: Vec<u64>,
+    /// The disturbance of the work when the choice was judged; 0.02 is 2 %.
+    pub disturbance: f64,
+    /// The errors of runs that failed, each once.
+    pub failures: BTreeSet<String>,
     /// Number of runs.
     pub runs: usize,
     /// All pairs, by their times of the first part.
@@ -185,6 +189,8 @@ impl Advising<'_> {
             prices: describe_prices(&own.resolved_settings),
             seeds,
             judging_seeds: Vec::new(),
+            disturbance: own.config.runtime.noise.max(DISTURBANCE),
+            failures: BTreeSet::new(),
             runs: 0,
             pairs: found,
             command: String::new(),
@@ -194,6 +200,9 @@ impl Advising<'_> {
             .filter(|percent| *percent > self.indifference.percent())
             .map(|percent| (first_choice, percent));
         advice.runs = runs.len();
+        let store = lock(self.store);
+        let rows = runs.iter().filter_map(|run| store.rows.get(run));
+        advice.failures = rows.filter_map(|row| row.error.clone()).collect();
         Ok(advice)
     }
 
@@ -262,8 +271,11 @@ impl Advising<'_> {
             policy: NEVER.to_owned(),
         };
         let judged = [advice.advised.clone(), advice.best_start.clone(), own];
-        let (key, value) = DISTURBANCE;
-        let disturbed = [KeySetting::new(key, "migsim advise", value)];
+        let disturbed = [KeySetting::new(
+            "runtime.noise",
+            "migsim advise",
+            advice.disturbance,
+        )];
         let times = self.times(&judged, &advice.judging_seeds, &disturbed, runs)?;
         for (pair, times) in judged.iter().zip(&times) {
             let sample = times.as_ref().and_then(|times| Sample::from_numbers(times));
@@ -439,7 +451,10 @@ impl Advice {
     pub fn sentences(&self) -> Vec<String> {
         let mut all = vec![format!("Do this: {}.", self.advised.describe())];
         let margin = self.indifference.percent();
-        let seeds = format!("with {FRESH_SEEDS} other seeds and work that is disturbed by 2 %");
+        let seeds = format!(
+            "with {FRESH_SEEDS} other seeds and work that is disturbed by {} %",
+            format_short(100.0 * self.disturbance)
+        );
         all.push(match (&self.not_confirmed, self.gain_percent) {
             (Some(pair), Some(gain)) => format!(
                 "Moves do not pay: {seeds}, {} {} of the time of this start, which is not shown to be more than {margin} %.",

@@ -130,7 +130,8 @@ impl SuiteTuning<'_> {
         if cases >= 2 * FOLDS && count >= 2 * RACE_FACTOR {
             return Ok(count);
         }
-        let least = each * 2 * RACE_FACTOR + cases * (FOLDS + 1);
+        let named = cases.max(2 * FOLDS);
+        let least = named.div_ceil(RACE_FACTOR) * 4 * RACE_FACTOR + named * (FOLDS + 1);
         Err(Error::input(
             format!(
                 "a search over {cases} cases with {} runs is too small",

@@ -67,10 +67,10 @@ pub fn load_entry<T: LoadOptions>(
     source: &'static str,
 ) -> Entry {
     let read = |keys: &Value| {
-        let keys = document::from_value::<T>(keys, "")?.with_dependent_defaults();
-        let resolved =
-            serde_json::to_value(&keys).map_err(|error| Problem::new(error.to_string()))?;
-        Ok((keys.load()?, resolved))
+        let read = || document::from_value::<T>(keys, "");
+        let resolved = serde_json::to_value(read()?.with_dependent_defaults())
+            .map_err(|error| Problem::new(error.to_string()))?;
+        Ok((read()?.load()?, resolved))
     };
     let mut entry = Entry::new::<T>(
         [name, summary, source],
