@@ -66,7 +66,7 @@ pub(super) fn run_reproduce(
     if let Some(study) = study {
         return output_study_results(arguments, &study, (out, errors)).map(|()| true);
     }
-    let mut changes = paper::Changes::of_keys(set_flags(&arguments.settings)?);
+    let mut changes = paper::Changes::of_keys(set_flags(&arguments.settings)?)?;
     for file in &arguments.platforms {
         changes.replace_platform(file)?;
     }

@@ -38,16 +38,24 @@ const PLATFORM: &str = "platform";
 impl Changes {
     /// Creates changes of single keys: of all experiments, of one experiment and those that inherit the value from it
     /// (`<name>:<key>`), or of the platforms (`platform:<key>`).
-    pub fn of_keys(flags: impl IntoIterator<Item = KeySetting>) -> Self {
+    ///
+    /// # Errors
+    /// A key is that of the policy.
+    pub fn of_keys(flags: impl IntoIterator<Item = KeySetting>) -> Result<Self, Error> {
         let settings = flags.into_iter().map(|flag| {
             let (place, key) = flag.key.split_once(':').unwrap_or(("", &flag.key));
+            if ["policy", "policy.name"].contains(&key) {
+                let what = "the policy of the runs of papers cannot be changed, since their decisions are compared";
+                let hint = "compare policies with `migsim compare`";
+                return Err(Problem::new(what).source(&flag.source_text).hint(hint));
+            }
             let (place, key) = (place.to_owned(), key.to_owned());
-            (place, KeySetting { key, ..flag })
+            Ok((place, KeySetting { key, ..flag }))
         });
-        Self {
-            settings: settings.collect(),
+        Ok(Self {
+            settings: settings.collect::<Result<_, Problem>>()?,
             platforms: BTreeMap::new(),
-        }
+        })
     }
 
     /// Replaces the built-in platform whose name is the `name` in the JSON file `path` by the platform in this file.
@@ -69,15 +77,6 @@ impl Changes {
     /// A built-in experiment cannot be read.
     pub(super) fn changed_flags(&self, experiment: &str) -> Result<Vec<KeySetting>, Error> {
         let mut flags = Vec::new();
-        let mut all = self.settings.iter();
-        if let Some((_, flag)) = all.find(|one| ["policy", "policy.name"].contains(&&*one.1.key)) {
-            let what = "the policy of the runs of papers cannot be changed, since their decisions are compared";
-            let hint = "compare policies with `migsim compare`";
-            return Err(Problem::new(what)
-                .source(&flag.source_text)
-                .hint(hint)
-                .into());
-        }
         for (place, flag) in self.settings.iter().filter(|(place, _)| place != PLATFORM) {
             if place.is_empty() || inherits_value_from(experiment, &flag.key, place)? {
                 flags.push(flag.clone());

@@ -200,7 +200,7 @@ fn reproduce_with_rules(
         key,
         value,
     });
-    let results = reproduce_one_paper(paper, &Changes::of_keys(flags), progress)?;
+    let results = reproduce_one_paper(paper, &Changes::of_keys(flags)?, progress)?;
     Ok(RuleSetResult {
         rules,
         residuals: Residuals::of([&results]),

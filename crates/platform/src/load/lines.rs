@@ -79,10 +79,11 @@ pub(super) struct ValueHeadings<'h> {
 }
 
 /// Parts of headings, each with the meaning that the values below it have.
-const MEANINGS: [(&str, &str); 5] = [
+const MEANINGS: [(&str, &str); 6] = [
     ("idle", "idle"),
     ("avail", "available"),
     ("ldav", "load-average"),
+    ("loadav", "load-average"),
     ("load1", "load-average"),
     ("load5", "load-average"),
 ];
@@ -180,7 +181,7 @@ impl Columns {
         let values = match chosen {
             Some(column) => {
                 let name = row.text(column).to_ascii_lowercase();
-                let name = name.replace(['_', ' '], "").replace("loadav", "ldav");
+                let name = name.replace(['_', ' '], "");
                 let other = MEANINGS.iter().find(|(part, _)| name.contains(part));
                 if let Some((_, meaning)) = other.filter(|_| headings.is_meaning_assumed) {
                     let what = format!(
