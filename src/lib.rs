@@ -35,7 +35,7 @@
 //! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, HTML report; charts for articles |
 //! | [`sweep`] | `study` | many runs: plans, stores of results that survive the end of the process, tables, figures |
 //! | [`paper`] | `papers` | the papers: published and simulated values |
-//! | [`cli`] | - | the command |
+//! | [`cli`] | - | the command; left out without the feature `cli`, which is on by default |
 //!
 //! # Determinism
 //!
@@ -48,9 +48,11 @@
 /// unchanged.
 extern crate self as migsim;
 
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod prelude;
 
+#[cfg(feature = "cli")]
 use migsim_base::words;
 pub use migsim_base::{document, error, memory, plugin, random, units};
 pub use migsim_bsp as bsp;
@@ -68,7 +70,7 @@ pub use migsim_workloads as workload;
 
 /// Carrier of the examples in the book (the manual): the text of the book is the documentation of this type, so that its examples
 /// are compiled and run together with the tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cli"))]
 #[doc = include_str!("../docs/guide/policy.md")]
 #[derive(Debug)]
 pub struct Book;
