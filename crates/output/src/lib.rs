@@ -98,12 +98,28 @@ pub use workload::{SuperstepLoad, superstep_loads, workload_sheet, workload_svg}
 
 use migsim_base::error::{Error, Problem};
 
-/// Adds the version of migsim to the JSON of a result, after the name of its format if it has one.
+/// The commit of the source, if the build knows it: the environment variable `MIGSIM_COMMIT` of the compiler.
+const COMMIT: Option<&str> = option_env!("MIGSIM_COMMIT");
+
+/// Returns the version of migsim, with the commit of its source in parentheses if the build knows it.
+pub fn version_and_commit() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match COMMIT {
+        None | Some("") => version.into(),
+        Some(commit) => format!("{version} ({commit})"),
+    }
+}
+
+/// Adds the version of migsim, and its commit if the build knows it, to the JSON of a result, after the name of its format if it
+/// has one.
 #[must_use]
 pub fn with_version(mut json: serde_json::Value) -> serde_json::Value {
     if let Some(keys) = json.as_object_mut() {
         let place = usize::from(keys.contains_key("schema"));
         keys.shift_insert(place, "version".into(), env!("CARGO_PKG_VERSION").into());
+        if let Some(commit) = COMMIT.filter(|commit| !commit.is_empty()) {
+            keys.shift_insert(place + 1, "commit".into(), commit.into());
+        }
     }
     json
 }

@@ -66,7 +66,7 @@ const VARIED: &str = "Varied parameters";
 #[derive(Debug, Parser)]
 #[command(
     name = "migsim",
-    version,
+    version = crate::output::version_and_commit(),
     max_term_width = 100,
     after_help = "Examples:\n  \
         migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \

@@ -63,7 +63,7 @@ impl Page<'_> {
             &[
                 ("hashes", &hashes.join(" ")),
                 ("title", &escape_html(self.title)),
-                ("version", env!("CARGO_PKG_VERSION")),
+                ("version", &crate::version_and_commit()),
                 ("mark", self.settings_checksum_mark),
                 ("styles", &styles.join("\n")),
                 ("lead", self.introduction),
