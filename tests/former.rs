@@ -1,4 +1,5 @@
-//! The folders that version 0.2.0 wrote (`tests/data/0.2.0`): two runs and a sweep. They are read, and the runs are repeated.
+//! The folders that versions 0.2.0 and 0.3.0 wrote (`tests/data/0.2.0`, `tests/data/0.3.0`): runs and a sweep. They are read, and the
+//! runs are repeated, or it is said what moved.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -7,12 +8,14 @@ use std::{fs, path::Path};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{command, done, said, succeeded};
+use crate::support::{command, done, refused, said, succeeded};
 
 /// A copy of the folders, since some commands write into them.
 fn folders() -> TempDir {
     let scratch = tempfile::tempdir().unwrap();
-    copy(Path::new("tests/data/0.2.0"), scratch.path());
+    for version in ["0.2.0", "0.3.0"] {
+        copy(&Path::new("tests/data").join(version), scratch.path());
+    }
     scratch
 }
 
@@ -87,4 +90,50 @@ fn runs_of_version_0_2_are_repeated_to_the_last_digit() {
             }
         }
     }
+}
+
+#[test]
+fn a_repeated_run_of_version_0_3_says_whether_its_times_moved() {
+    let scratch = folders();
+    let said_of = |line: &str| said(&succeeded(command(scratch.path(), line)));
+    let equal = "equal to the last digit to those of migsim 0.3.0";
+    let text = said_of("run greedy/run.json");
+    assert!(text.contains(equal), "{text}");
+    // The rule for ties of version 0.4 leads to other moves.
+    let text = said_of("run hierarchical");
+    let moved = "those of migsim 0.3.0: scenario ii takes 7.92824";
+    assert!(
+        text.contains(moved) && text.contains("scenario iii"),
+        "{text}"
+    );
+    let text = said_of("run greedy --seed 2");
+    assert!(!text.contains("migsim 0.3.0"), "{text}");
+    for line in [
+        "explain hierarchical",
+        "report greedy",
+        "compare greedy hierarchical",
+    ] {
+        done(scratch.path(), line);
+    }
+}
+
+#[test]
+fn what_a_version_cannot_repeat_is_refused_in_one_line_that_names_the_writer() {
+    let scratch = folders();
+    for line in [
+        "run sw-dynamic/run.json",
+        "snapshot sw-dynamic --superstep 3",
+    ] {
+        let text = refused(scratch.path(), line);
+        let settings = "`policy.migbsp.free_host=quiet`, `policy.migbsp.load_memory=1`";
+        assert_eq!(text.matches("error: ").count(), 1, "{text}");
+        assert!(
+            text.contains("migsim 0.3.0") && text.contains(settings),
+            "{text}"
+        );
+    }
+    let sweep =
+        "sweep --platform two-sites.json --app synthetic --procs 8 --alpha 2,4 --quiet --out sweep";
+    let text = refused(scratch.path(), sweep);
+    assert!(text.contains("results of migsim 0.2.0"), "{text}");
 }

@@ -21,7 +21,7 @@ mod exec; // the policy exec: a program in another language, its faults, and fil
 mod explain; // run folders: read again or refused, and explained
 mod figures; // figures for articles: every size, legible, whole, the same bytes
 mod folders; // run folders: one run each, no stale files, other files untouched, other settings refused
-mod former; // folders of version 0.2: read, and their runs repeated to the last digit
+mod former; // folders of versions 0.2 and 0.3: read, and their runs repeated to the last digit, or it is said what moved
 mod fuzzing; // the fuzz targets: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of the program stop a run, with a dump

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result, did_you_mean},
     experiment::{
         Layers, add_keys_missing_in_version, built_in_names, json_pointers_to_file_names,
-        names_input_file,
+        names_input_file, removed_settings,
     },
     platform::{HostGrouping, Mapping, is_experiment_text},
     sweep::{Parameter, keys, whole},
@@ -18,12 +18,38 @@ use crate::{
 };
 
 /// Reads an experiment file. Files to which it refers are also searched in the folder of the experiment file.
+///
+/// # Errors
+/// The file cannot be read, or another version of migsim wrote settings into it that this version does not have.
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document> {
+    let (document, version) = read_experiment_and_version(registry, path)?;
+    let Some(version) = version else {
+        return Ok(document);
+    };
+    let removed = removed_settings(&document.value);
+    if !removed.is_empty() {
+        let message = format!(
+            "this run of migsim {version} has settings that migsim does not have any more: `{}`",
+            removed.join("`, `")
+        );
+        let hint = format!(
+            "repeat it with migsim {version}, or run the experiment of today; `explain`, `report` and `compare` read its folder"
+        );
+        return Err(Error::input(message, path.display().to_string(), hint));
+    }
+    Ok(document)
+}
+
+/// Reads an experiment file, and returns the version of migsim that wrote it if it is the manifest of a run.
+pub(super) fn read_experiment_and_version(
+    registry: &Registry,
+    path: &Path,
+) -> Result<(Document, Option<String>)> {
     let name = path.display().to_string();
     if !path.exists()
         && let Some(document) = crate::experiment::find_built_in_experiment(&name)?
     {
-        return Ok(document);
+        return Ok((document, None));
     }
     let mut hint = "name a file that exists, or a built-in experiment (`migsim list experiments`); `migsim run NAME --show` prints the settings of an experiment, from which you can make a file".to_owned();
     if let Some(meant) = most_similar_name(&name, built_in_names()) {
@@ -43,12 +69,14 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
         return Err(kind.wrong_kind_error("an experiment", &name).into());
     }
     let mut document = Document::parse(name, text)?;
+    let mut writer = None;
     if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
         // The file is the manifest of a run, whose experiment is run again.
         let manifest = document.value;
         let version = manifest["version"].as_str().unwrap_or_default();
         let mut experiment = manifest["experiment"].clone();
         add_keys_missing_in_version(&mut experiment, version);
+        writer = Some(version.to_owned());
         if manifest["is_random"].is_boolean() {
             // Later versions than 0.3 count all names of input files from the folder of the manifest.
             resolve_input_names(registry, path, &manifest["inputs"], &mut experiment);
@@ -67,7 +95,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     if let Some(experiment) = experiment {
         resolve_file_names(registry, path, experiment);
     }
-    Ok(document)
+    Ok((document, writer))
 }
 
 /// Name and version of the format of sweep files, which is the value of their key `schema`.

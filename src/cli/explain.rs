@@ -8,7 +8,8 @@ use serde_json::json;
 use super::{
     args::{ExplainArguments, ScenarioChoice},
     experiment_file::{
-        check_input_files_exist, read_experiment, referenced_file_names, settings_of_run_folder,
+        check_input_files_exist, read_experiment_and_version, referenced_file_names,
+        settings_of_run_folder,
     },
     memory_limit::memory_and_thread_limits,
     print::{print_json, print_notes, print_text},
@@ -187,7 +188,8 @@ pub(super) fn load_experiment_for_replay(
     limits: Limits,
 ) -> Result<Experiment> {
     let manifest = folder.join("run.json");
-    let mut document = read_experiment(registry, &manifest)?;
+    // The policy, whose settings this version may not have, is not needed.
+    let (mut document, _) = read_experiment_and_version(registry, &manifest)?;
     for file in referenced_file_names(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
             return Err(Problem::new(format!(

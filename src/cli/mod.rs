@@ -13,6 +13,7 @@ mod experiment_file;
 mod explain;
 mod export;
 mod figures;
+mod former;
 mod generate;
 mod interrupt;
 mod list;

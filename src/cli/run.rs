@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer},
     experiment_file::{check_input_files_exist, read_experiment},
+    former::repetition_note,
     memory_limit::memory_and_thread_limits,
     print::{print_json, print_line, print_notes, print_result},
     progress::{ProgressDisplay, run_with_progress},
@@ -94,6 +95,10 @@ pub(super) fn run(
         })?;
     if !arguments.quiet {
         print_notes(&experiment.implausible_result_notes(&results), errors);
+        let settings = &arguments.settings;
+        let join = || join_settings(registry, settings);
+        let note = repetition_note(registry, settings.experiment.as_deref(), join, &results)?;
+        print_notes(note.as_slice(), errors);
     }
     let failed_trace = std::mem::take(&mut drafts.failed_traces).into_iter().next();
     let mut elsewhere = None;

@@ -34,6 +34,39 @@ const REMOVED_KEYS: [(&str, &str, &str); 15] = [
     ("/policy/trigger/meta-balancer", "utilisation", "0.9"),
 ];
 
+/// Values, and keys with any value (`None`), that former versions had and this version does not have.
+const REMOVED_VALUES: [(&str, Option<&str>); 8] = [
+    ("/policy/migbsp/free_host", Some("quiet")),
+    ("/policy/migbsp/load_memory", None),
+    ("/policy/migbsp/communication_pattern", None),
+    ("/policy/migbsp/communication_time", Some("sum")),
+    ("/policy/migbsp/potential_horizon", Some("interval")),
+    ("/policy/migbsp/viability_horizon", Some("interval")),
+    ("/policy/migbsp/d_growth", Some("add")),
+    ("/policy/migbsp/set_index", Some("aggregate-power")),
+];
+
+/// Returns the settings of an experiment which only former versions had, and which no setting of this version replaces
+/// (`KEY=VALUE`).
+pub fn removed_settings(experiment: &Value) -> Vec<String> {
+    let mut settings = experiment.clone();
+    replace_former_settings(&mut settings);
+    let keys = REMOVED_KEYS.map(|(object, key, _)| (format!("{object}/{key}"), None));
+    let values = REMOVED_VALUES.map(|(key, value)| (key.to_owned(), value));
+    let is_removed =
+        |value: &Value, removed: Option<&str>| removed.is_none_or(|removed| value == removed);
+    keys.into_iter()
+        .chain(values)
+        .filter_map(|(key, removed)| {
+            let value = settings
+                .pointer(&key)
+                .filter(|value| is_removed(value, removed))?;
+            let value = value.as_str().map_or(value.to_string(), str::to_owned);
+            Some(format!("{}={value}", key[1..].replace('/', ".")))
+        })
+        .collect()
+}
+
 /// Adds the keys that did not exist in the former `version` to a complete experiment that this former version wrote.
 pub fn add_keys_missing_in_version(experiment: &mut Value, version: &str) {
     let loads = match experiment.get_mut("load") {

@@ -72,7 +72,7 @@ pub use config::{
 };
 pub use critical_path::CriticalPathShare;
 pub use effect::{CallEffect, Makespan, PredictedChange, PredictedMakespans, RecordedRun};
-pub use former::add_keys_missing_in_version;
+pub use former::{add_keys_missing_in_version, removed_settings};
 pub use hindsight::HindsightResult;
 pub use ledger::{MakespanLedger, MakespanTerm};
 pub use library::{BUILT_IN_LIBRARIES, BuiltInLibrary, read_library_json};

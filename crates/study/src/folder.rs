@@ -39,7 +39,7 @@ pub struct SweepReport {
     pub failure_description: Option<String>,
 }
 
-/// Checks that a folder contains no results of runs that are not part of the plan. Results of a part of the plan may be there:
+/// Checks that a folder contains no results of runs that are not part of the plan, or of another version. Results of a part of the plan may be there:
 /// a sweep can be continued and extended.
 ///
 /// # Errors
@@ -54,8 +54,16 @@ pub fn check_earlier_plan_is_part(folder: &Path, plan: &Plan) -> Result {
     if done.all(|run| runs.contains(run)) {
         return Ok(());
     }
+    let message = if earlier.version == plan.version {
+        "the folder already holds results of other settings, seeds or files".into()
+    } else {
+        format!(
+            "the folder already holds results of migsim {}, which are not mixed with those of this version",
+            earlier.version
+        )
+    };
     Err(Error::input(
-        "the folder already holds results of other settings, seeds or files",
+        message,
         folder.join(PLAN_FILE).display().to_string(),
         "choose another folder with `--out`, or remove this one",
     ))

@@ -46,6 +46,10 @@ impl Archive {
             if json["schema"] != "migsim-bench-1" {
                 return Err(wrong("the file is no benchmark".into(), &name));
             }
+            if json["version"].is_null() {
+                let what = "the benchmark is of migsim before version 0.4: run it again";
+                return Err(wrong(what.into(), &name));
+            }
             let stem = path.file_stem().unwrap_or_default();
             Ok((stem.to_string_lossy().into_owned(), json))
         };
