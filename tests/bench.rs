@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 use migsim::{experiment::suite::BenchmarkSuite, sweep::bench::best::stored_best_makespan_rows};
 use serde_json::Value;
 
-use crate::support::{command, done, json, refused};
+use crate::support::{command, done, json, lacks, refused};
 
 /// Two cases of a draw that no page uses.
 const SMALL: &str = "bench --draw 71 --cases 2 --seeds 1..2 --quiet";
@@ -55,6 +55,9 @@ fn a_benchmark_is_the_same_again_after_a_kill_and_in_parts() {
 
 #[test]
 fn a_rival_enters_with_one_command_and_gets_a_row() {
+    if lacks("python3") {
+        return;
+    }
     let rival = "exec:python3 examples/exec-policy/rival.py";
     let bench = "bench --draw 71 --cases 1 --seeds 1 --policies";
     let json = json(

@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path, process::Command, thread, time::Duration};
 
-use crate::support::{command, done, json, refused};
+use crate::support::{command, done, json, lacks, refused};
 
 /// Returns the output of a command, its errors, and its exit code.
 fn printed(line: &str) -> (String, String, i32) {
@@ -23,6 +23,9 @@ const CASE: &str = "--platform lbm --app lu --n 200";
 
 #[test]
 fn a_rival_in_python_runs_and_repeats_exactly() {
+    if lacks("python3") {
+        return;
+    }
     let scenarios = |more: &str| {
         let run = format!("run {CASE} --policy '{RIVAL}' {more}");
         json(Path::new("."), &run)["scenarios"].clone()
@@ -36,6 +39,9 @@ fn a_rival_in_python_runs_and_repeats_exactly() {
 
 #[test]
 fn rivals_of_a_list_run_beside_built_in_policies() {
+    if lacks("python3") {
+        return;
+    }
     let compare = format!("compare {CASE} --policies 'never,{RIVAL},greedy'");
     let out = done(Path::new("."), &compare);
     assert!(out.contains("rival.py"), "{out}");
@@ -88,6 +94,9 @@ fn a_note_names_a_program_that_does_not_answer() {
 
 #[test]
 fn the_error_output_of_a_program_is_shown_or_kept() {
+    if lacks("python3") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let [file, out] = ["remark.py", "out"].map(|name| folder.path().join(name));
     let program = "import json, sys\nfor line in sys.stdin:\n    barrier = json.loads(line)\n    print('call', barrier['call'], file=sys.stderr)\n    print(json.dumps({'call': barrier['call'], 'assignment': barrier['current']}), flush=True)\n";
@@ -139,6 +148,9 @@ fn a_run_that_is_killed_leaves_no_program() {
 
 #[test]
 fn a_program_decides_about_a_barrier_from_a_file() {
+    if lacks("python3") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("barrier.json");
     let barrier =

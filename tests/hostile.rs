@@ -46,6 +46,9 @@ fn catalogue() -> PathBuf {
 
 #[test]
 fn every_broken_input_is_refused_with_its_place_and_a_hint() {
+    if support::lacks("mkfifo") {
+        return;
+    }
     let scratch = tempfile::tempdir().unwrap();
     let bins = tempfile::tempdir().unwrap();
     for kind in KINDS {
@@ -172,6 +175,9 @@ fn every_command_that_may_need_much_is_estimated_before_it_starts() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_run_gets_along_with_a_quarter_more_than_is_estimated() {
+    if support::lacks("bash") {
+        return;
+    }
     for command in [
         "run --threads 1 --app synthetic --platform ufrgs --procs 100000 --set workload.supersteps=5",
         "run --threads 1 --app lu --n 2000 --procs 100",
@@ -194,6 +200,9 @@ fn a_run_gets_along_with_a_quarter_more_than_is_estimated() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_command_in_little_address_space_runs_or_reports_its_need() {
+    if support::lacks("bash") {
+        return;
+    }
     let scratch = tempfile::tempdir().unwrap();
     let (mut refused, mut done) = (0, 0);
     // The limits go from little more than the program itself takes to enough for all commands.

@@ -1,6 +1,7 @@
 //! Common code of the tests: the one comparison of floats, small platforms and workloads, runs of one scenario, and calls of the command.
 
 use std::{
+    io::Write,
     path::Path,
     process::{Command, Output},
 };
@@ -39,6 +40,18 @@ pub(crate) fn draws(few: u64, full: u64) -> u64 {
             .parse()
             .expect("MIGSIM_DRAWS is `full` or a number of cases"),
     }
+}
+
+/// Returns whether a program that a test needs is not installed, and then says on standard error that the test is skipped.
+pub(crate) fn lacks(program: &str) -> bool {
+    let is_missing = Command::new(program).arg("--version").output().is_err();
+    if is_missing {
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or("a test");
+        // The output of `eprintln` would be kept from the user.
+        let _ = writeln!(std::io::stderr(), "skipped, without {program}: {name}");
+    }
+    is_missing
 }
 
 /// Fails unless `found` is `expected` within the relative `tolerance`.

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{done, json, read, refused, succeeded};
+use crate::support::{done, json, lacks, read, refused, succeeded};
 
 /// A search of 120 runs with 4 seeds, and a comparison on 6 others.
 const TUNE: &str = "tune --platform ufrgs --app synthetic --procs 10 --set workload.spread=0.5 --seeds 1..4 --fresh 11..16 --budget 120";
@@ -17,6 +17,9 @@ fn tuned(scratch: &Path, folder: &str, more: &str) -> Value {
 
 /// Runs in a shell the command that a search has printed, and checks that it gives the search's value of the best setting.
 fn assert_command_is_right(found: &Value, folder: &Path) {
+    if lacks("bash") {
+        return;
+    }
     let command = found["command"]
         .as_str()
         .unwrap()

@@ -190,6 +190,8 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn told(path: &Path) -> String {
@@ -217,7 +219,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-        assert!(made.unwrap().success());
+        let Ok(made) = made else {
+            let _ = writeln!(std::io::stderr(), "skipped, without mkfifo: a_pipe_is_read");
+            return;
+        };
+        assert!(made.success());
         let writer = pipe.clone();
         let text = "{}\n".repeat(100_000);
         let written = text.clone();
