@@ -203,6 +203,9 @@ fn no_file_starts_a_program_unasked() {
 
 #[test]
 fn a_trigger_may_follow_the_command() {
+    if lacks("python3") {
+        return;
+    }
     let run = format!("run {CASE} --policy '{RIVAL}/every=100'");
     let value = json(Path::new("."), &run);
     let calls = value["scenarios"][2]["calls"].as_array().unwrap();
