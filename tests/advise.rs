@@ -97,8 +97,10 @@ fn what_advice_cannot_use_is_refused_with_what_to_do() {
         ("--first 0%", "write a whole percentage"),
         ("--budget 10", "give a `--budget` of at least"),
         ("--vary workload.spread=0,1", "give each key one value"),
+        ("--policies refine,never,refine", "`refine` is named twice"),
     ] {
-        let text = refused(scratch.path(), &format!("{CASE} {more}"));
+        let case = CASE.split(" --policies").next().unwrap();
+        let text = refused(scratch.path(), &format!("{case} {more}"));
         assert!(text.contains(expected), "{more}: {text}");
     }
 }

@@ -60,9 +60,14 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
     }
     let rival = "exec:python3 examples/exec-policy/rival.py";
     let bench = "bench --draw 71 --cases 1 --seeds 1 --policies";
+    // An archive whose entry is of another suite.
+    let archive = tempfile::tempdir().unwrap();
+    let other = r#"{"schema": "migsim-bench-1", "suite": "lb-2", "policies": []}"#;
+    fs::write(archive.path().join("other.json"), other).unwrap();
+    let against = archive.path().display();
     let json = json(
         Path::new("."),
-        &format!("{bench} 'refine/every=50,{rival}'"),
+        &format!("{bench} 'refine/every=50,{rival}' --against {against}"),
     );
     assert_eq!(
         (&json["suite"], &json["draw"], &json["cases"]),
@@ -81,6 +86,12 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
         );
     }
     assert!(rows.iter().any(|row| row["policy"] == rival));
+    let compared = &json["against"];
+    assert_eq!(
+        compared["entries_without_results"],
+        serde_json::json!(["other"])
+    );
+    assert_eq!(compared["standings"].as_array().unwrap().len(), rows.len());
 }
 
 #[test]
@@ -111,6 +122,18 @@ fn a_case_that_is_shown_is_the_case_of_its_name() {
         json(folder.path(), &compare)
     });
     assert!(of_file == by_name);
+    let mapping = |start: &str| {
+        let show = format!("bench --draw 71 --case 2 --show {start}");
+        let shown: Value = serde_json::from_str(&done(folder.path(), &show)).unwrap();
+        shown["mapping"].clone()
+    };
+    assert_eq!(mapping("--start fast-first"), "fast-first");
+    assert_eq!(mapping("--start drawn"), mapping(""));
+    for start in ["best-static", "drawn,fast-first"] {
+        let show = format!("bench --draw 71 --case 2 --show --start {start}");
+        let text = refused(folder.path(), &show);
+        assert!(text.contains("choose `drawn` or `fast-first`"), "{text}");
+    }
 }
 
 #[test]
@@ -159,6 +182,8 @@ fn the_stored_best_is_the_makespan_of_its_policy() {
 fn unknown_suites_and_policies_are_refused() {
     let text = refused(Path::new("."), "bench --suite lb-9 --cases 1");
     assert!(text.contains("lb-1"), "{text}");
+    let text = refused(Path::new("."), "bench --suite lb-2 --draw fixed");
+    assert!(text.contains("`--suite lb-1`"), "{text}");
     let text = refused(Path::new("."), "bench --cases 1 --policies refin");
     assert!(text.contains("refine"), "{text}");
 }

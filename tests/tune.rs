@@ -168,6 +168,54 @@ fn the_command_for_an_experiment_file_runs_the_scenarios_of_the_goal() {
 }
 
 #[test]
+fn a_search_over_a_suite_keeps_its_budget_and_names_a_policy_that_commands_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let here = scratch.path();
+    let tune =
+        "tune --suite lb-1 --draw 71 --cases 1..6 --budget 50 --policy 'migbsp{x=0.5}' --out s";
+    let found = json(here, tune);
+    let runs = read(&here.join("s"), "runs.jsonl").lines().count();
+    assert!((25..=50).contains(&runs), "{runs} of 50");
+    let (confirmed, chosen) = (&found["recommended"], &found["not_confirmed"]);
+    let is_worse = found["test_loss"].as_f64().unwrap() > 1.0;
+    assert_eq!(chosen.is_object(), is_worse, "{found:#}");
+    assert!(!is_worse || confirmed["variant"] == "migbsp{x=0.5}");
+    let last = [chosen, confirmed].into_iter().find(|one| one.is_object());
+    let folds = found["folds"].as_array().unwrap().iter();
+    for one in folds.chain(last) {
+        let variant = one["variant"].as_str().unwrap();
+        assert!(
+            variant.starts_with("migbsp{") && variant.contains("x=0.5"),
+            "{variant}"
+        );
+        assert_eq!(variant.matches('{').count(), 1, "{variant}");
+        done(
+            here,
+            &format!("run lb-1.71.1 --policy '{variant}' --scenario i"),
+        );
+    }
+    for (more, expected) in [
+        ("tune --suite lb-1 --app lu", "leave out the flag"),
+        (
+            "tune --suite lb-1 --platform ufrgs,sw-dynamic",
+            "leave out the flag",
+        ),
+        (
+            "tune --suite lb-2 --draw fixed",
+            "the suite `lb-2` has no fixed cases",
+        ),
+        ("tune --suite lb-1 --cases 1..6 --budget 47", "at least 48"),
+        (
+            "bench --cases 1 --out s",
+            "holds the results of `migsim tune`",
+        ),
+    ] {
+        let text = refused(here, more);
+        assert!(text.contains(expected), "{more}: {text}");
+    }
+}
+
+#[test]
 fn too_many_seeds_are_refused_before_anything_is_allocated() {
     for flag in ["--seeds", "--fresh"] {
         let tune = format!("tune --app sw --n 10 {flag} 1..1000000000000");

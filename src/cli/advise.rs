@@ -32,7 +32,12 @@ pub(super) fn run_advise(
     let settings = &arguments.varied.settings;
     let (mut sweep, policies) = starts_and_policies(registry, arguments)?;
     let output = arguments.output_and_threads;
-    let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
+    let setup = StudySetup::new(
+        &settings.memory,
+        output,
+        arguments.out.as_deref(),
+        "advise.json",
+    )?;
     sweep.limits = setup.limits;
     let store = setup.open_store(errors)?;
     let advising = Advising {
@@ -47,13 +52,7 @@ pub(super) fn run_advise(
         setup.run_with_store(&store, u64::from(arguments.budget), || advising.run())?;
     advice.command = best_run_command(settings, &sweep, &advice.advised.setting())?;
     let page = || [("index.html", advice.page())];
-    setup.finish(
-        out,
-        "advise.json",
-        advice.to_json(),
-        || advice.sheet(),
-        page,
-    )?;
+    setup.finish(out, advice.to_json(), || advice.sheet(), page)?;
     let failures = advice.failures.iter();
     let notes: Vec<String> = failures
         .map(|error| format!("left out, since a run failed: {error}"))
@@ -99,6 +98,12 @@ fn starts_and_policies(
         .values()
         .map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned))
         .collect();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            let message = format!("the policy `{name}` is named twice");
+            return Err(Error::input(message, source, "name each policy once"));
+        }
+    }
     if !names.iter().any(|name| name == NEVER) {
         names.insert(0, NEVER.to_owned());
     }

@@ -10,8 +10,11 @@ use super::{
 use crate::{
     Registry,
     error::{Error, Problem, Result},
-    experiment::suite::{BenchmarkSuite, CaseSet, Start},
+    experiment::suite::{
+        BenchmarkCase, BenchmarkSuite, CaseSet, START_SIGN, Start, find_case_by_name,
+    },
     output::{Sheet, cannot_write_error},
+    platform::MappingRule,
     sweep::{
         Plan, Shard, Sweep, ValuesSpec,
         bench::{BenchRequest, BenchResults, archive::Archive, best_static_rules},
@@ -30,9 +33,7 @@ pub(super) fn run_bench(
 ) -> Result<bool> {
     let suite = BenchmarkSuite::find(&arguments.suite)?;
     if let Some(number) = arguments.case.filter(|_| arguments.show) {
-        let case = suite
-            .case(arguments.draw.set, number)
-            .ok_or_else(|| no_such_case_error(suite, "--case"))?;
+        let case = shown_case(suite, arguments, number)?;
         return print_json(out, &case.experiment).map(|()| true);
     }
     let archive = arguments
@@ -42,7 +43,12 @@ pub(super) fn run_bench(
         .transpose()?;
     let mut request = bench_request(suite, arguments)?;
     let output = arguments.output_and_threads;
-    let setup = StudySetup::new(&arguments.memory, output, arguments.out.as_deref())?;
+    let setup = StudySetup::new(
+        &arguments.memory,
+        output,
+        arguments.out.as_deref(),
+        "bench.json",
+    )?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let store = setup.open_store(errors)?;
     let simulate = |request: &BenchRequest, sweep: &Sweep, plan: &Plan, spared, shard| {
@@ -93,6 +99,35 @@ pub(super) fn run_bench(
     finish(&setup, &results, archive.as_ref(), out, errors)
 }
 
+/// Returns the case that `--show` prints, from the chosen start; by default, from the start that was drawn for it.
+///
+/// # Errors
+/// There is no such case, or the start is not one rule.
+fn shown_case(
+    suite: BenchmarkSuite,
+    arguments: &BenchArguments,
+    number: u64,
+) -> Result<BenchmarkCase> {
+    let case = suite.case(arguments.draw.set, number);
+    let case = case.ok_or_else(|| no_such_case_error(suite, "--case"))?;
+    let rule = match arguments.start[..] {
+        [] | [Start::Drawn] => return Ok(case),
+        [Start::FastFirst] => MappingRule::FastFirst,
+        _ => {
+            return Err(Error::input(
+                "`--show` prints a case from one start that is known without runs",
+                "--start",
+                format!(
+                    "choose `drawn` or `fast-first`; `migsim run {}{START_SIGN}by-core --show` prints the case from a rule of your choice",
+                    case.name
+                ),
+            ));
+        }
+    };
+    let name = format!("{}{START_SIGN}{}", case.name, rule.name());
+    Ok(find_case_by_name(&name).expect("the case exists"))
+}
+
 /// Writes and prints the results from all starts. Returns whether all runs succeeded.
 fn finish(
     setup: &StudySetup,
@@ -115,15 +150,12 @@ fn finish(
     let sheet = || {
         let mut sheet = Sheet::default();
         for bench in results {
-            bench.add_to_sheet(&mut sheet);
-            if let Some(archive) = archive {
-                sheet.add_table(bench.archive_table(archive));
-            }
+            bench.add_to_sheet(&mut sheet, archive);
         }
         sheet
     };
-    let json = first.to_json_with_other_starts(others);
-    setup.finish(out, "bench.json", json, sheet, || first.files())?;
+    let json = first.to_json_with(others, archive);
+    setup.finish(out, json, sheet, || first.files())?;
     let first_error = results.iter().find_map(|bench| bench.first_error.as_ref());
     if let Some(first) = first_error {
         print_line(
@@ -174,15 +206,24 @@ fn count_cases_to_run(suite: BenchmarkSuite, arguments: &BenchArguments) -> Resu
 
 /// Returns the error for a number of cases, or a number of a case, that is larger than the number of fixed cases of the suite.
 /// `flag` is the flag with this number.
-fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
+pub(super) fn no_such_case_error(suite: BenchmarkSuite, flag: &str) -> Error {
     let name = &suite.suite_file().name;
     let count = suite.fixed_case_count();
-    let problem = Problem::new(format!(
-        "the number is too large, since the suite `{name}` has only {count} fixed cases"
-    ));
-    let hint = match count {
-        0 => "choose a draw by its number, such as `--draw 1`".to_owned(),
-        _ => format!("choose a number from 1 to {count}"),
-    };
-    problem.source(flag).hint(hint).into()
+    if count > 0 {
+        let what = format!(
+            "the number is too large, since the suite `{name}` has only {count} fixed cases"
+        );
+        return Error::input(what, flag, format!("choose a number from 1 to {count}"));
+    }
+    let has_fixed =
+        |name: &&str| BenchmarkSuite::find(name).is_ok_and(|suite| suite.fixed_case_count() > 0);
+    let others: Vec<&str> = BenchmarkSuite::names().filter(has_fixed).collect();
+    Error::input(
+        format!("the suite `{name}` has no fixed cases"),
+        flag,
+        format!(
+            "choose a draw by its number, such as `--draw 1`, or a suite with fixed cases: `--suite {}`",
+            others.join("`, `--suite ")
+        ),
+    )
 }

@@ -28,7 +28,12 @@ pub(super) fn run_bottlenecks(
     errors: &mut dyn Write,
 ) -> Result {
     let output = arguments.output_and_threads;
-    let setup = StudySetup::new(&arguments.settings.memory, output, arguments.out.as_deref())?;
+    let setup = StudySetup::new(
+        &arguments.settings.memory,
+        output,
+        arguments.out.as_deref(),
+        "bottlenecks.json",
+    )?;
     let layers = experiment_settings(registry, arguments, setup.limits)?;
     let wanted = ProfileOptions {
         scenario: chosen_scenario(arguments)?,
@@ -57,9 +62,7 @@ pub(super) fn run_bottlenecks(
         OutputForm::Csv => profile.change_sheet(),
         _ => profile.sheet(),
     };
-    setup.finish(out, "bottlenecks.json", profile.to_json(), sheet, || {
-        profile.files()
-    })
+    setup.finish(out, profile.to_json(), sheet, || profile.files())
 }
 
 /// Returns the settings of the experiment that is examined: the settings of the run folder if the user named one, otherwise the

@@ -48,7 +48,7 @@ pub(super) fn run_compare(
     let named = settings.experiment.as_deref();
     if !arguments.others.is_empty() || named.is_some_and(|path| path.join("run.json").is_file()) {
         let folders = read_run_folders(registry, arguments)?;
-        let setup = StudySetup::new(&settings.memory, output, folder)?;
+        let setup = StudySetup::new(&settings.memory, output, folder, "compare.json")?;
         let (comparison, examples, notes) =
             compare_run_folders(registry, &folders, arguments.indifference)?;
         setup.print_notes(&notes, errors);
@@ -59,7 +59,7 @@ pub(super) fn run_compare(
         return finish(&setup, out, &comparison, &examples).map(|()| true);
     }
     let mut sweep = comparison_sweep(registry, arguments)?;
-    let setup = StudySetup::new(&settings.memory, output, folder)?;
+    let setup = StudySetup::new(&settings.memory, output, folder, "compare.json")?;
     let mut plan = setup.plan(&mut sweep)?;
     setup.print_notes(&plan.notes, errors);
     plan.indifference = arguments.indifference;
@@ -82,7 +82,6 @@ pub(super) fn run_compare(
             .expect("a map varies the policy and two parameters");
         setup.finish(
             out,
-            "compare.json",
             winners.to_json(),
             || winners.sheet(),
             || winners.files(),
@@ -118,13 +117,7 @@ fn finish(
     examples: &ExampleRuns,
 ) -> Result {
     let page = || [("index.html", comparison.page(examples))];
-    setup.finish(
-        out,
-        "compare.json",
-        comparison.to_json(),
-        || comparison.sheet(),
-        page,
-    )
+    setup.finish(out, comparison.to_json(), || comparison.sheet(), page)
 }
 
 fn read_run_folders(registry: &Registry, arguments: &CompareArguments) -> Result<Vec<RunOfFolder>> {

@@ -18,7 +18,7 @@ use super::{
     threads::start_planning_threads,
 };
 use crate::{
-    error::{Result, escape_control_characters},
+    error::{Error, Result, escape_control_characters},
     experiment::Limits,
     memory::ExperimentPurpose,
     output::Sheet,
@@ -27,6 +27,7 @@ use crate::{
         Plan, Shard, Store, Sweep,
         folder::{check_earlier_plan_is_part, write_files, write_plan},
         run::{lock, missing_runs, simulate_runs},
+        tune_report::REPORT_FILE,
     },
     words::format_count,
 };
@@ -44,21 +45,50 @@ pub(super) struct StudySetup {
     /// The folder that keeps the results; `None` if they are lost when the command ends.
     pub folder: Option<PathBuf>,
     output: OutputAndThreadArguments,
+    /// The file of the folder with the result of the study; empty for a sweep.
+    result_file: &'static str,
 }
 
+/// The files with the results of studies, each with the command that writes it.
+const RESULT_FILES: [(&str, &str); 5] = [
+    ("advise.json", "advise"),
+    ("bench.json", "bench"),
+    ("bottlenecks.json", "bottlenecks"),
+    ("compare.json", "compare"),
+    (REPORT_FILE, "tune"),
+];
+
 impl StudySetup {
-    /// Prepares the limits and the threads that the flags request. Results are kept in `folder`.
+    /// Prepares the limits and the threads that the flags request. Results are kept in `folder`, and that of the study in its file
+    /// `result_file`.
+    ///
+    /// # Errors
+    /// The folder has the result of another command.
     pub(super) fn new(
         memory: &MemoryArguments,
         output: OutputAndThreadArguments,
         folder: Option<&Path>,
+        result_file: &'static str,
     ) -> Result<Self> {
+        for (file, command) in RESULT_FILES.iter().filter(|one| one.0 != result_file) {
+            if let Some(path) = folder
+                .map(|folder| folder.join(file))
+                .filter(|path| path.exists())
+            {
+                return Err(Error::input(
+                    format!("the folder already holds the results of `migsim {command}`"),
+                    path.display().to_string(),
+                    "choose another folder with `--out`",
+                ));
+            }
+        }
         let limits = memory_and_thread_limits(memory, output.threads, ExperimentPurpose::Sweep);
         Ok(Self {
             limits,
             threads: start_planning_threads(output.threads, limits)?,
             folder: folder.map(Path::to_owned),
             output,
+            result_file,
         })
     }
 
@@ -175,18 +205,17 @@ impl StudySetup {
         }
     }
 
-    /// Writes the result of a study into its folder, if there is one: `json` into the file `name`, and other files. Then prints the
-    /// result in the requested format: as `json`, or as the lines and tables of `sheet`.
+    /// Writes the result of a study into its folder, if there is one: `json` into its file, and other files. Then prints the result
+    /// in the requested format: as `json`, or as the lines and tables of `sheet`.
     pub(super) fn finish<F: IntoIterator<Item = (&'static str, String)>>(
         &self,
         out: &mut dyn Write,
-        name: &'static str,
         json: Value,
         sheet: impl FnOnce() -> Sheet,
         files: impl FnOnce() -> F,
     ) -> Result {
         if let Some(folder) = &self.folder {
-            let json = [(name, format!("{json:#}\n"))];
+            let json = [(self.result_file, format!("{json:#}\n"))];
             write_files(folder, json.into_iter().chain(files()))?;
         }
         let form = self.output.form.output_form_unless_quiet(self.output.quiet);

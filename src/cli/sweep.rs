@@ -52,7 +52,7 @@ pub(super) fn run_sweep(
         .out
         .clone()
         .unwrap_or_else(|| default_results_folder(&sweep));
-    let setup = StudySetup::new(&arguments.varied.settings.memory, output, Some(&folder))?;
+    let setup = StudySetup::new(&arguments.varied.settings.memory, output, Some(&folder), "")?;
     let plan = setup.plan(&mut sweep)?;
     let mut plan = setup.threads.install(|| plan.with_baselines(&sweep))?;
     setup.print_notes(&plan.notes, errors);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     args::{GoalChoice, SettingsArguments, TuneArguments},
+    bench::no_such_case_error,
     setup::StudySetup,
     sweep::read_varied_experiment,
 };
@@ -13,7 +14,10 @@ use crate::{
     Registry,
     document::format_typed_value,
     error::{Error, Result},
-    experiment::{KeySetting, options_in_name, suite::BenchmarkSuite},
+    experiment::{
+        KeySetting, options_in_name,
+        suite::{BenchmarkSuite, CaseSet},
+    },
     sweep::{
         Shard, Sweep, ValuesSpec,
         folder::{write_plan, write_runs_csv},
@@ -36,10 +40,16 @@ pub(super) fn run_tune(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result {
-    let mut sweep = search_space(registry, arguments)?;
+    let cases = suite_cases(arguments)?;
+    let mut sweep = search_space(registry, arguments, &cases)?;
     let settings = &arguments.varied.settings;
     let output = arguments.output_and_threads;
-    let setup = StudySetup::new(&settings.memory, output, arguments.out.as_deref())?;
+    let setup = StudySetup::new(
+        &settings.memory,
+        output,
+        arguments.out.as_deref(),
+        REPORT_FILE,
+    )?;
     sweep.limits = setup.limits;
     let store = setup.open_store(errors)?;
     let tuning = Tuning {
@@ -54,12 +64,11 @@ pub(super) fn run_tune(
         store: &store,
     };
     if arguments.suite.is_some() {
-        let cases = suite_cases(arguments)?;
         let search = SuiteTuning { tuning, cases };
         let found = setup.run_with_store(&store, arguments.budget.into(), || search.run())?;
         let none: [(&str, String); 0] = [];
         let sheet = || found.sheet();
-        return setup.finish(out, REPORT_FILE, found.to_json(), sheet, || none);
+        return setup.finish(out, found.to_json(), sheet, || none);
     }
     // The best setting and the defaults are compared with each of the new seeds.
     let total = arguments
@@ -78,7 +87,7 @@ pub(super) fn run_tune(
         write_plan(folder, plan)?;
     }
     let page = || [("index.html", report.page(plan, rows))];
-    setup.finish(out, REPORT_FILE, report.to_json(), || report.sheet(), page)?;
+    setup.finish(out, report.to_json(), || report.sheet(), page)?;
     let mut notes = plan.notes.clone();
     let failed = plan.failures(rows);
     notes.extend(failed.first().map(|first| {
@@ -91,7 +100,7 @@ pub(super) fn run_tune(
 
 /// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of
 /// the policy with their default ranges.
-fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep> {
+fn search_space(registry: &Registry, arguments: &TuneArguments, cases: &[String]) -> Result<Sweep> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
         return Err(Error::input(
@@ -101,7 +110,23 @@ fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<Sweep>
         ));
     }
     let mut sweep = read_varied_experiment(registry, &arguments.varied)?;
-    if let Some(case) = suite_cases(arguments)?.first() {
+    if let Some(case) = cases.first() {
+        let varied = sweep.varied_parameters.iter();
+        let given = (varied.map(|one| (&one.name, &one.definition_text))).chain(
+            sweep
+                .fixed_flags
+                .iter()
+                .map(|flag| (&flag.key, &flag.source_text)),
+        );
+        for (key, text) in given {
+            if keys::changes_work_or_platform(registry, key) {
+                return Err(Error::input(
+                    "the cases of a suite have their own platform and application",
+                    text,
+                    "leave out the flag, or search over one experiment, without `--suite`",
+                ));
+            }
+        }
         let flag = KeySetting::new("extends", "--suite", json!(case));
         sweep.fixed_flags.push(flag);
     }
@@ -144,6 +169,9 @@ fn suite_cases(arguments: &TuneArguments) -> Result<Vec<String>> {
     };
     let names: Option<Vec<String>> = cases.values().take(10_000).map(case).collect();
     let names = names.ok_or_else(|| {
+        if arguments.draw == CaseSet::Fixed && suite.fixed_case_count() == 0 {
+            return no_such_case_error(suite, "--draw");
+        }
         let hint = "name cases from 1 on; of the fixed cases, at most as many as the suite has";
         Error::input("the suite has no such case", "--cases", hint)
     })?;
@@ -254,7 +282,7 @@ mod tests {
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };
-        let sweep = search_space(&registry, &tune).unwrap();
+        let sweep = search_space(&registry, &tune, &[]).unwrap();
         let names: Vec<&str> = sweep
             .varied_parameters
             .iter()

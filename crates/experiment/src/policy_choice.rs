@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 
 use crate::registry::Registry;
 use migsim_base::{
-    document::parse_typed_value,
+    document::{format_typed_value, parse_typed_value},
     error::{Error, Problem, Result},
     plugin::PluginTable,
     values::split_at_commas,
@@ -285,21 +285,29 @@ impl PolicyChoice {
 const OWN_EDITION: &str = "ours";
 
 /// Formats the policy, its trigger and its forecast, from the key `policy` of complete settings, as a label such as
-/// `greedy/menon/ewma`.
+/// `greedy/every=50/ewma`.
 ///
-/// The label has the edition of a strategy that repeats another program (`greedy/charm-8/menon`). It omits the default forecast
+/// The label has the value of the main option of the trigger, and the edition of a strategy that repeats another program (`greedy/charm-8/menon`). It omits the default forecast
 /// (`greedy/menon`), and the trigger of a policy that itself decides when it is called
 /// (`migbsp`). It ends with `/paid-back` if calls are skipped that cost more time than the remaining supersteps can save.
-pub fn policy_label(policy: &Value) -> String {
+pub fn policy_label(registry: &Registry, policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let named = policy::name_with_program(name, &policy[name]);
     let edition = policy[name]["edition"].as_str();
     let edition = edition.filter(|edition| *edition != OWN_EDITION);
     let trigger = policy["trigger"]["name"].as_str();
+    let trigger = trigger.map(|name| {
+        let entry = registry.triggers().find(name);
+        let main = entry.map_or("", |entry| entry.main_option_key());
+        match &policy["trigger"][name][main] {
+            Value::Null => name.to_owned(),
+            value => format!("{name}={value}"),
+        }
+    });
     let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK_KEY] == true;
     let parts = edition
         .into_iter()
-        .chain(trigger)
+        .chain(trigger.as_deref())
         .chain(policy[FORECAST_KEY].as_str())
         .chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
     std::iter::once(&*named)
@@ -328,28 +336,63 @@ pub fn options_in_name(name: &str) -> Vec<String> {
     options.into_iter().map(|(key, _)| key).collect()
 }
 
+/// Returns the name of a policy with further options in its braces, which override those that are there.
+///
+/// # Errors
+/// The braces cannot be read.
+pub fn name_with_options(
+    given: &str,
+    more: impl IntoIterator<Item = (String, Value)>,
+) -> Result<String> {
+    let (name, mut options) = split_options_in_braces(given)?;
+    options.extend(more);
+    let options = options.iter();
+    let options: Vec<String> = options
+        .map(|(key, value)| format!("{key}={}", format_typed_value(value)))
+        .collect();
+    Ok(if options.is_empty() {
+        name.into_owned()
+    } else {
+        format!("{name}{{{}}}", options.join(","))
+    })
+}
+
 /// Splits the options in braces off the name of a policy, as in `migbsp{x=0.5}/paid-back`. Returns the name without them, and the
 /// options. Braces elsewhere than at the end of the name or before a slash belong to the name.
+///
+/// # Errors
+/// A brace is not closed, an option has no value, or an option is given twice.
 fn split_options_in_braces(given: &str) -> Result<(Cow<'_, str>, Map<String, Value>)> {
     let place = given.rfind('{').and_then(|start| {
         let end = start + given[start..].find('}')?;
         let rest = given[end + 1..].trim();
         (rest.is_empty() || rest.starts_with('/')).then_some((start, end, rest))
     });
+    let wrong = |message: String| {
+        let hint = "write options in braces behind the name: `migbsp{x=0.5,own_cluster=within}`";
+        let key = format!("policy.name {given}");
+        Err(Error::from(Problem::new(message).key(key).hint(hint)))
+    };
     let Some((start, end, rest)) = place else {
-        return Ok((given.into(), Map::new()));
+        // A command, which follows a colon, may have any braces.
+        return match given.split_once('{') {
+            Some((name, options)) if !name.contains(':') && !options.contains('}') => {
+                wrong(format!("`{given}` has no closing brace `}}`"))
+            }
+            _ => Ok((given.into(), Map::new())),
+        };
     };
     let mut options = Map::new();
     for part in split_at_commas(&given[start + 1..end]) {
-        let (key, value) = part.split_once('=').ok_or_else(|| {
-            let message = format!("`{}` is not of the form OPTION=VALUE", part.trim());
-            let hint =
-                "write options in braces behind the name: `migbsp{x=0.5,own_cluster=within}`";
-            Problem::new(message)
-                .key(format!("policy.name {given}"))
-                .hint(hint)
-        })?;
-        options.insert(key.trim().into(), parse_typed_value(value.trim()));
+        let Some((key, value)) = part.split_once('=') else {
+            let part = part.trim();
+            return wrong(format!("`{part}` is not of the form OPTION=VALUE"));
+        };
+        let key = key.trim();
+        let before = options.insert(key.into(), parse_typed_value(value.trim()));
+        if before.is_some() {
+            return wrong(format!("`{key}` is given twice"));
+        }
     }
     Ok((format!("{}{rest}", given[..start].trim()).into(), options))
 }

@@ -25,7 +25,9 @@ use migsim_base::{
     error::{Error, Problem, Result},
 };
 use migsim_bsp::Scenario;
-use migsim_experiment::{Experiment, MakespanTerm, Registry, Results, StaticPlacementMakespan};
+use migsim_experiment::{
+    Experiment, MakespanTerm, Registry, Results, StaticPlacementMakespan, policy_label,
+};
 use migsim_platform::MappingRule;
 use migsim_policies::explain::{Narrator, PlainNarrator};
 
@@ -56,6 +58,8 @@ pub struct Run {
     pub(super) page_mark: String,
     /// Name of the application in the form in which titles show it.
     pub(super) application_title: String,
+    /// Name of the policy of the run with its trigger.
+    pub(super) policy_label: String,
     /// Writer of the sentences about the rescheduling calls of the run: specific to the policy of the run, or generic if the
     /// registry does not contain this policy.
     pub(super) narrator: &'static dyn Narrator,
@@ -316,6 +320,7 @@ impl Run {
             .map(StaticStartRecord::to_static_start);
         Ok(Self {
             application_title: application_title(registry, &manifest.experiment["workload"]),
+            policy_label: policy_label(registry, &manifest.experiment["policy"]),
             narrator: policy.map_or(&PlainNarrator, |entry| entry.narrator()),
             experiment_settings: manifest.experiment,
             process_count: manifest.processes,

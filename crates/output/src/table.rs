@@ -116,6 +116,7 @@ pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     let prices = describe_prices(settings).filter(|_| is_own);
     let heading = format_experiment_heading(
         &application_title(&experiment.registry, &settings["workload"]),
+        &policy_label(&experiment.registry, &settings["policy"]),
         settings,
         experiment.placement.len(),
         experiment.workload.supersteps(),
@@ -129,6 +130,7 @@ pub(super) fn experiment_heading(experiment: &Experiment) -> String {
 
 pub(super) fn format_experiment_heading(
     application: &str,
+    policy: &str,
     settings: &serde_json::Value,
     processes: usize,
     supersteps: usize,
@@ -139,10 +141,9 @@ pub(super) fn format_experiment_heading(
         .as_str()
         .map_or_else(String::new, |name| format!(", library {name}"));
     format!(
-        "{application}, {}, {} on {platform}; policy {}, network model {}{library}",
+        "{application}, {}, {} on {platform}; policy {policy}, network model {}{library}",
         format_count(processes, "process"),
         format_count(supersteps, "superstep"),
-        policy_label(&settings["policy"]),
         text(&settings["network"]["model"]),
     )
 }

@@ -242,7 +242,7 @@ fn relevant_settings(registry: &Registry, folder: &RunOfFolder) -> Value {
 fn policy_labels(registry: &Registry, groups: &[(&Value, Vec<&RunOfFolder>)]) -> Vec<String> {
     let named: Vec<String> = groups
         .iter()
-        .map(|one| policy_with_trigger(registry, &one.0["policy"]))
+        .map(|one| policy_label(registry, &one.0["policy"]))
         .collect();
     named
         .iter()
@@ -254,20 +254,6 @@ fn policy_labels(registry: &Registry, groups: &[(&Value, Vec<&RunOfFolder>)]) ->
             },
         )
         .collect()
-}
-
-/// Returns the policy of a run in the syntax of the option `--policy`, such as `refine/every=10`.
-fn policy_with_trigger(registry: &Registry, settings: &Value) -> String {
-    let label = policy_label(settings);
-    let with_value = || {
-        let named = settings["trigger"]["name"].as_str()?;
-        let main = registry.triggers().find(named).ok()?.main_option_key();
-        let value = &settings["trigger"][named][main];
-        let part = format!("/{named}");
-        (!main.is_empty() && !value.is_null())
-            .then(|| label.replacen(&part, &format!("{part}={value}"), 1))
-    };
-    with_value().unwrap_or(label)
 }
 
 /// Returns a note on the settings other than the policy and the seed in which the runs differ; empty if they differ in no other

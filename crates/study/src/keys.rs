@@ -68,7 +68,7 @@ pub fn short_parameter_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
 }
 
 /// Returns whether a parameter changes the work or the platform, and not only how the work is scheduled.
-pub(super) fn changes_work_or_platform(registry: &Registry, name: &str) -> bool {
+pub fn changes_work_or_platform(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
     let own = [
         "app", "clusters", "extends", "library", "load", "network", "platform", "workload",

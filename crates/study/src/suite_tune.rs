@@ -5,9 +5,11 @@
 //!       ─> search on all cases ─> the setting that is recommended
 //! ```
 //! The loss of a setting is the geometric mean over cases of its makespan divided by that of the defaults. A search draws settings
-//! at random, runs them on a quarter of its cases, and the best quarter of them on all of its cases (successive halving, as in
-//! [`super::tune`]). A setting that was chosen on some cases looks better on them than on others: the losses of the folds show by
+//! at random and runs them on a quarter of its cases. It runs the best of them on all of its cases, as many as the budget allows
+//! (successive halving, as in [`super::tune`]). A setting that was chosen on some cases looks better on them than on others: the losses of the folds show by
 //! how much (Stone, Cross-validatory choice, J. R. Stat. Soc. B 36, 1974).
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,16 +27,16 @@ use super::{
 };
 use crate::cells::cell_with;
 use migsim_base::{
-    document::format_typed_value,
     error::{Error, Result},
     random::round_portably,
 };
+use migsim_experiment::name_with_options;
 use migsim_output::{Cell, Sheet, Table, number_column, text_column, with_version};
 
 /// Number of parts into which the cases are divided for the cross-validation.
 const FOLDS: usize = 3;
 
-/// Factor between the number of settings, and of cases, in the first and in the second round of a search.
+/// Number of cases of which one is in the first round of a search, and half the minimum number of settings in this round.
 const RACE_FACTOR: usize = 4;
 
 /// The task of a search over the cases of a suite.
@@ -68,8 +70,10 @@ pub struct ChosenSetting {
 pub struct SuiteTuningReport {
     /// The setting that each part of the cross-validation chose.
     pub folds: Vec<ChosenSetting>,
-    /// The setting that all cases choose.
+    /// The setting that all cases choose, or the defaults if the loss on other cases is above 1.
     pub recommended: ChosenSetting,
+    /// The setting that all cases choose, if it is not recommended.
+    pub not_confirmed: Option<ChosenSetting>,
     /// Loss on cases that did not choose the setting, over all cases.
     pub test_loss: f64,
     /// The 95 % confidence interval of this loss over the cases.
@@ -80,6 +84,12 @@ pub struct SuiteTuningReport {
 
 /// The logarithm of the loss of a setting in each case; infinite where its run failed.
 type Losses = Vec<f64>;
+
+/// A search: the cases on which it chooses, and the indices of all settings but the defaults, the best of the first round first.
+struct Search {
+    cases: Vec<usize>,
+    ranking: Vec<usize>,
+}
 
 impl SuiteTuning<'_> {
     /// Searches for the best setting within the budget, and judges the search by cross-validation.
@@ -97,46 +107,53 @@ impl SuiteTuning<'_> {
             .draw_settings(self.affordable_settings()? as u64);
         check_parameters_apply(sweep, &settings)?;
         settings.insert(0, defaults);
+        let folds = (0..FOLDS).map(|fold| all.iter().partition(|case| **case % FOLDS == fold));
+        let folds: Vec<(Vec<usize>, Vec<usize>)> = folds.collect();
+        let of_searches = folds.iter().map(|(_, others)| others).chain([&all]);
+        let searches = self.first_round(&settings, of_searches, seed)?;
+        let kept = self.affordable_finalists(&searches);
         let mut test = vec![0.0; self.cases.len()];
-        let mut folds = Vec::new();
-        for fold in 0..FOLDS {
-            let (own, others): (Vec<usize>, Vec<usize>) =
-                all.iter().partition(|case| **case % FOLDS == fold);
-            let (chosen, training) = self.search(&settings, &others, seed)?;
-            let losses = self.losses(&[&settings[0], &settings[chosen]], &own, seed)?;
+        let mut chosen_by_folds = Vec::new();
+        for ((own, _), search) in folds.iter().zip(&searches) {
+            let (chosen, training) = self.second_round(&settings, search, kept, seed)?;
+            let losses = self.losses(&[&settings[0], &settings[chosen]], own, seed)?;
             for (case, loss) in own.iter().zip(&losses[1]) {
                 test[*case] = *loss;
             }
-            folds.push(self.chosen(&settings[chosen], &training, &losses[1]));
+            let variant = self.variant(&settings, chosen)?;
+            chosen_by_folds.push(ChosenSetting::new(variant, &training, &losses[1]));
         }
-        let (chosen, training) = self.search(&settings, &all, seed)?;
+        let (chosen, training) = self.second_round(&settings, &searches[FOLDS], kept, seed)?;
+        let chosen = ChosenSetting::new(self.variant(&settings, chosen)?, &training, &[]);
+        let test_loss = mean_loss(&test).unwrap_or(1.0);
+        let defaults = ChosenSetting::new(self.variant(&settings, 0)?, &vec![0.0; all.len()], &[]);
+        let is_worse = test_loss > 1.0 && chosen.variant != defaults.variant;
         let sample = Sample::from_numbers(&test);
         let around = sample.and_then(|one| Some([one.mean - one.ci95?, one.mean + one.ci95?]));
         Ok(SuiteTuningReport {
-            folds,
-            recommended: self.chosen(&settings[chosen], &training, &[]),
-            test_loss: mean_loss(&test).unwrap_or(1.0),
+            folds: chosen_by_folds,
+            not_confirmed: is_worse.then(|| chosen.clone()),
+            recommended: if is_worse { defaults } else { chosen },
+            test_loss,
             test_loss_ci95: around.map(|ends| ends.map(|end| round_portably(end.exp()))),
             settings: settings.len(),
         })
     }
 
-    /// Returns the number of settings with which all searches together need at most as many runs as the budget allows.
+    /// Returns the number of settings for which the first round, with the defaults, needs at most half of the budget.
+    ///
+    /// # Errors
+    /// The other half may be too small for one setting of each search on all cases, or there are too few cases or settings.
     fn affordable_settings(&self) -> Result<usize> {
-        let cases = self.cases.len();
-        // Each search runs all settings on a quarter of its cases and a quarter of the settings on all; folds share most runs.
-        let each = cases.div_ceil(RACE_FACTOR) * 2;
-        let count = self.tuning.run_budget.saturating_sub(cases * (FOLDS + 1)) / each.max(1);
-        if cases >= 2 * FOLDS && count >= 2 * RACE_FACTOR {
-            return Ok(count);
-        }
+        let (cases, budget) = (self.cases.len(), self.tuning.run_budget);
         let named = cases.max(2 * FOLDS);
-        let least = named.div_ceil(RACE_FACTOR) * 4 * RACE_FACTOR + named * (FOLDS + 1);
+        let each = named.div_ceil(RACE_FACTOR);
+        let least = (2 * each * (2 * RACE_FACTOR + 1)).max(named * (2 * FOLDS + 2));
+        if cases >= 2 * FOLDS && budget >= least {
+            return Ok(budget / 2 / each - 1);
+        }
         Err(Error::input(
-            format!(
-                "a search over {cases} cases with {} runs is too small",
-                self.tuning.run_budget
-            ),
+            format!("a search over {cases} cases with {budget} runs is too small"),
             "--budget",
             format!(
                 "name at least {} cases, and give a `--budget` of at least {least}",
@@ -145,20 +162,73 @@ impl SuiteTuning<'_> {
         ))
     }
 
-    /// Returns the index of the setting with the least loss over the cases, and its losses. The first setting, the defaults, takes
-    /// part in both rounds, and is kept if no other is better.
-    fn search(&self, settings: &[Setting], cases: &[usize], seed: u64) -> Result<(usize, Losses)> {
-        let some: Vec<usize> = cases.iter().copied().step_by(RACE_FACTOR).collect();
-        let mut order: Vec<usize> = (0..settings.len()).collect();
-        let first = self.losses(&settings.iter().collect::<Vec<_>>(), &some, seed)?;
-        let sum = |losses: &Losses| losses.iter().sum::<f64>();
-        order[1..].sort_by(|a, b| sum(&first[*a]).total_cmp(&sum(&first[*b])));
-        order.truncate(1 + settings.len().div_ceil(RACE_FACTOR));
+    /// Simulates all settings on a quarter of all cases, and ranks them for each search by their losses on those of its cases.
+    fn first_round<'c>(
+        &self,
+        settings: &[Setting],
+        cases_of_searches: impl Iterator<Item = &'c Vec<usize>>,
+        seed: u64,
+    ) -> Result<Vec<Search>> {
+        let some: Vec<usize> = (0..self.cases.len())
+            .filter(|case| is_in_first_round(*case))
+            .collect();
+        let losses = self.losses(&settings.iter().collect::<Vec<_>>(), &some, seed)?;
+        let search = |cases: &Vec<usize>| {
+            let sum = |losses: &Losses| -> f64 {
+                let own = some.iter().zip(losses);
+                let own = own.filter(|(case, _)| cases.contains(case));
+                own.map(|(_, loss)| loss).sum()
+            };
+            let sums: Vec<f64> = losses.iter().map(sum).collect();
+            let mut ranking: Vec<usize> = (1..settings.len()).collect();
+            ranking.sort_by(|a, b| sums[*a].total_cmp(&sums[*b]));
+            Search {
+                cases: cases.clone(),
+                ranking,
+            }
+        };
+        Ok(cases_of_searches.map(search).collect())
+    }
+
+    /// Returns the number of settings of each search that the budget allows to run on all of its cases. The runs with the settings
+    /// that are judged on other cases are subtracted before.
+    fn affordable_finalists(&self, searches: &[Search]) -> usize {
+        let (cases, settings) = (self.cases.len(), searches[0].ranking.len() + 1);
+        let left = self
+            .tuning
+            .run_budget
+            .saturating_sub(settings * cases.div_ceil(RACE_FACTOR) + cases);
+        let runs = |kept: usize| {
+            let pairs = searches.iter().flat_map(|one| {
+                let settings = std::iter::once(&0).chain(&one.ranking[..kept]);
+                let cases = one.cases.iter();
+                let cases = cases.filter(|case| !is_in_first_round(**case));
+                settings.flat_map(move |setting| cases.clone().map(move |case| (setting, case)))
+            });
+            pairs.collect::<BTreeSet<_>>().len()
+        };
+        let counts: Vec<usize> = (1..settings).collect();
+        counts.partition_point(|kept| runs(*kept) <= left)
+    }
+
+    /// Returns the index of the setting with the least loss over the cases of a search, of the best `kept` of its first round and
+    /// the defaults, and its losses. The defaults are kept if no other setting is better.
+    fn second_round(
+        &self,
+        settings: &[Setting],
+        search: &Search,
+        kept: usize,
+        seed: u64,
+    ) -> Result<(usize, Losses)> {
+        let order: Vec<usize> = std::iter::once(0)
+            .chain(search.ranking[..kept].iter().copied())
+            .collect();
         let left: Vec<&Setting> = order.iter().map(|index| &settings[*index]).collect();
-        let second = self.losses(&left, cases, seed)?;
-        let best = (0..left.len()).min_by(|a, b| sum(&second[*a]).total_cmp(&sum(&second[*b])));
+        let losses = self.losses(&left, &search.cases, seed)?;
+        let sum = |losses: &Losses| losses.iter().sum::<f64>();
+        let best = (0..left.len()).min_by(|a, b| sum(&losses[*a]).total_cmp(&sum(&losses[*b])));
         let best = best.expect("the defaults are one setting");
-        Ok((order[best], second[best].clone()))
+        Ok((order[best], losses[best].clone()))
     }
 
     /// Simulates settings, of which the first is the defaults, on cases, and returns the logarithms of their losses.
@@ -202,23 +272,38 @@ impl SuiteTuning<'_> {
         Ok(makespans.chunks(cases.len()).map(losses).collect())
     }
 
-    fn chosen(&self, setting: &Setting, training: &[f64], test: &[f64]) -> ChosenSetting {
+    /// Returns the name of the policy with its fixed options and those of a setting in braces; the defaults have no others.
+    fn variant(&self, settings: &[Setting], index: usize) -> Result<String> {
         let sweep = self.tuning.sweep;
-        let policy = policy_of_setting(sweep, setting);
+        let policy = policy_of_setting(sweep, &settings[index]);
         let typed = sweep.fixed_settings().get("policy.name");
         let typed = typed.as_ref().and_then(Value::as_str).unwrap_or(&policy);
-        let rest = typed.strip_prefix(&policy).unwrap_or_default();
-        let options = sweep.parameter_names().into_iter().zip(setting);
-        let options = options.filter_map(|(name, value)| {
+        let flags = sweep.fixed_flags.iter();
+        let fixed = flags.map(|one| (one.key.clone(), one.value.clone()));
+        let varied = sweep.parameter_names().into_iter().zip(&settings[index]);
+        let varied = varied.filter(|_| index > 0).filter_map(|(name, value)| {
             let key = keys::parameter_key_for_policy(&sweep.registry, &name, &policy)?;
-            let option = key.strip_prefix(&format!("policy.{policy}."))?.to_owned();
-            Some(format!("{option}={}", format_typed_value(value.as_ref()?)))
+            Some((key, value.clone()?))
         });
-        ChosenSetting {
-            variant: format!(
-                "{policy}{{{}}}{rest}",
-                options.collect::<Vec<_>>().join(",")
-            ),
+        let start = format!("policy.{policy}.");
+        let options = fixed.chain(varied).filter_map(|(key, value)| {
+            let option = key.strip_prefix(&start)?.to_owned();
+            Some((option, value))
+        });
+        name_with_options(typed, options)
+    }
+}
+
+/// Whether a case is one of those on which all settings are run.
+fn is_in_first_round(case: usize) -> bool {
+    case.is_multiple_of(RACE_FACTOR)
+}
+
+impl ChosenSetting {
+    /// Creates the record of a setting from the logarithms of its losses.
+    fn new(variant: String, training: &[f64], test: &[f64]) -> Self {
+        Self {
+            variant,
             training_cases: training.len(),
             training_loss: mean_loss(training).unwrap_or(1.0),
             test_cases: test.len(),
@@ -251,7 +336,7 @@ impl SuiteTuningReport {
         ];
         let mut table = Table::new("folds", "", &columns);
         let loss = |number: Option<f64>| cell_with(number, |loss| format!("{loss:.4}"));
-        let last = std::iter::once(&self.recommended);
+        let last = std::iter::once(self.not_confirmed.as_ref().unwrap_or(&self.recommended));
         for (index, one) in self.folds.iter().chain(last).enumerate() {
             let is_fold = one.test_cases > 0;
             let part = if is_fold {
@@ -279,10 +364,16 @@ impl SuiteTuningReport {
             "A loss is the makespan divided by that of the defaults, geometric mean over cases. On cases that did not choose the setting it is {:.4}{interval}.",
             self.test_loss
         ));
-        sheet.add_line(format!(
-            "All cases choose `{}`; judge it on another draw with `migsim bench --policies`.",
-            self.recommended.variant
-        ));
+        let recommended = &self.recommended.variant;
+        sheet.add_line(match &self.not_confirmed {
+            Some(chosen) => format!(
+                "This is worse than the defaults: keep `{recommended}`. All cases choose `{}`, but what is chosen in this way does not hold on other cases.",
+                chosen.variant
+            ),
+            None => format!(
+                "All cases choose `{recommended}`; judge it on another draw with `migsim bench --policies`."
+            ),
+        });
         sheet
     }
 }

@@ -48,7 +48,7 @@ pub(in crate::cli) struct BenchArguments {
     #[arg(long, value_name = "STARTS", value_parser = Start::from_str, value_delimiter = ',', help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) start: Vec<Start>,
     /// A folder with the `bench.json` of earlier benchmarks, among whose rivals the policies are ranked
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "shard", "show"], help_heading = BENCHMARK_HEADING)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["shard", "show"], help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) against: Option<PathBuf>,
     /// The number of cases to run, starting with case 1 [default: as many as the suite states, or all fixed cases]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK_HEADING)]

@@ -164,7 +164,12 @@ fn expected_keys<T: DeserializeOwned>(
 /// Returns an error message of serde in plain words, without the names of Rust types.
 fn translate_serde_message(message: &str) -> String {
     let plain = ["u64", "u32", "u16", "u8", "usize"].iter().fold(
-        message.replace("expected f64", "expected a number"),
+        message
+            .replace("expected f64", "expected a number")
+            .replace(
+                "expected a nonzero usize",
+                "expected a whole number of at least 1",
+            ),
         |text, name| {
             text.replace(
                 &format!("expected {name}"),

@@ -87,12 +87,12 @@ fn every_policy_may_have_to_pay_its_calls_back() {
         ("refine/paid-back/menon", "refine/menon/paid-back"),
         (
             "exec:./a b/c/every=5/paid-back",
-            "exec:./a b/c/every/paid-back",
+            "exec:./a b/c/every=5/paid-back",
         ),
     ] {
         let found = chosen(&json!({ "name": name })).unwrap();
         assert_eq!(found["trigger"]["only_if_paid_back"], true, "{name}");
-        assert_eq!(policy_label(&found), label, "{name}");
+        assert_eq!(policy_label(&Registry::standard(), &found), label, "{name}");
         assert_eq!(chosen(&found).as_ref(), Ok(&found), "{name}");
     }
     // With only this key, `MigBSP` keeps its own trigger.
@@ -138,6 +138,20 @@ fn options_in_braces_win_over_all_others() {
 }
 
 #[test]
+fn options_are_added_to_those_in_the_braces_of_a_name() {
+    let more = [("alpha".to_owned(), json!(8)), ("x".to_owned(), json!(0.7))];
+    for (given, expected) in [
+        ("migbsp", "migbsp{alpha=8,x=0.7}"),
+        ("migbsp{x=0.5,d=0.2}", "migbsp{alpha=8,d=0.2,x=0.7}"),
+        ("migbsp{x=0.5}/every=9", "migbsp/every=9{alpha=8,x=0.7}"),
+        ("exec:./a/b{x=1}", "exec:./a/b{alpha=8,x=0.7}"),
+    ] {
+        assert_eq!(name_with_options(given, more.clone()).unwrap(), expected);
+    }
+    assert_eq!(name_with_options("never", []).unwrap(), "never");
+}
+
+#[test]
 fn the_cost_of_a_decision_is_that_of_the_policy() {
     let registry = Registry::standard();
     let read = |decision: Value| {
@@ -168,7 +182,10 @@ fn a_forecast_is_the_third_part_of_a_name() {
     ] {
         let found = chosen(&keys).unwrap();
         assert_eq!(found["forecast"], "ewma", "{keys}");
-        assert_eq!(policy_label(&found), "refine/menon/ewma");
+        assert_eq!(
+            policy_label(&Registry::standard(), &found),
+            "refine/menon/ewma"
+        );
         assert_eq!(chosen(&found).as_ref(), Ok(&found));
     }
     // The usual forecast is not written.
@@ -185,12 +202,20 @@ fn errors_have_their_place() {
         ),
         (
             json!({ "trigger": "every=0" }),
-            "policy.trigger.every.supersteps",
+            "found integer `0`, expected a whole number of at least 1\n  --> policy.trigger.every.supersteps",
         ),
         (json!({ "trigger": "never=5" }), "takes no value after `=`"),
         (
             json!({ "name": "migbsp{x=0.5,own}" }),
             "`own` is not of the form OPTION=VALUE",
+        ),
+        (
+            json!({ "name": "migbsp{x=0.5" }),
+            "`migbsp{x=0.5` has no closing brace `}`",
+        ),
+        (
+            json!({ "name": "migbsp{x=0.5,x=0.7}" }),
+            "`x` is given twice",
         ),
         (
             json!({ "name": "migbsp{x=5}" }),

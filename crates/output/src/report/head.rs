@@ -18,6 +18,7 @@ use migsim_experiment::{Basis, MakespanTerm, describe_prices};
 pub(super) fn report_title(report: &Report) -> String {
     format_experiment_heading(
         &report.run.application_title,
+        &report.run.policy_label,
         &report.run.experiment_settings,
         report.process_count(),
         report.superstep_count(),

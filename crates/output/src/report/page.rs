@@ -14,7 +14,6 @@ use crate::{
     frame::{Page, fill_template, script_element, sentence_html, settings_table},
     records::describe_scenario,
 };
-use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
 
@@ -164,7 +163,7 @@ fn page_json_data(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack
         .map(|one| &*one.name)
         .collect();
     json!({
-        "policy": policy_label(&report.run.experiment_settings["policy"]),
+        "policy": report.run.policy_label,
         "supersteps": report.superstep_count(),
         "processes": report.process_count(),
         "unit": unit,

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -11,7 +13,7 @@ use super::{
 use crate::cells::cell_with;
 use migsim_base::error::{Error, Result};
 use migsim_experiment::suite::RankingMean;
-use migsim_output::{Cell, Table, number_column, text_column};
+use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
 /// The benchmarks in the JSON files of a folder, each with the name of its file.
 #[derive(Clone, Debug)]
@@ -61,32 +63,53 @@ impl Archive {
     }
 }
 
-/// A row of the comparison with an archive.
+/// A policy among the rivals of an archive.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Standing {
-    entry: String,
+    /// The name of the policy.
     policy: String,
+    /// The name of the entry of the archive, or `this benchmark`.
+    entry: String,
+    /// The number of the draw of the entry, or `fixed`.
     draw: String,
+    /// The mean ratio by which the suite ranks policies.
     ratio: Option<f64>,
-    /// The ratio divided by the least ratio of the suite's own policies on the same cases.
+    /// This ratio divided by the least ratio of the suite's own policies on the same cases.
     to_best_of_suite: Option<f64>,
+    /// Whether the suite's own policies had the same makespans as in this benchmark: `equal`, `not equal` or `other draw`.
     runs: &'static str,
 }
 
+/// The comparison of a benchmark with an archive.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ArchiveComparison")]
+pub(super) struct ArchiveComparison {
+    /// The policies of this benchmark and the rivals of the archive, by their ratio to the best policy of the suite.
+    standings: Vec<Standing>,
+    /// The entries of the archive without results of this suite from this start.
+    entries_without_results: Vec<String>,
+}
+
 impl BenchResults {
-    /// Returns the policies of this benchmark and the rivals in an archive as a table, by their ratio to the best policy of the suite
-    /// on the same cases.
-    pub fn archive_table(&self, archive: &Archive) -> Table {
+    /// Compares the policies of this benchmark with the rivals in an archive by their ratio to the best policy of the suite on the
+    /// same cases.
+    pub(super) fn compare_with_archive(&self, archive: &Archive) -> ArchiveComparison {
         let key = match self.rank_by {
             RankingMean::Arithmetic => "mean_ratio",
             RankingMean::Geometric => "geometric_mean_ratio",
         };
         let own = self.to_json();
         let mut standings = self.standings_of(&own, "this benchmark", key);
+        let mut entries_without_results = Vec::new();
         for (entry, json) in &archive.0 {
             let others = json["other_starts"].as_array().into_iter().flatten();
             let is_like =
                 |json: &&Value| ["suite", "start"].iter().all(|key| json[key] == own[key]);
-            for json in std::iter::once(json).chain(others).filter(is_like) {
+            let like: Vec<&Value> = (std::iter::once(json).chain(others).filter(is_like)).collect();
+            if like.is_empty() {
+                entries_without_results.push(entry.clone());
+            }
+            for json in like {
                 let defaults = self.default_policies();
                 let of_entry = self.standings_of(json, entry, key).into_iter();
                 let is_rival =
@@ -96,6 +119,15 @@ impl BenchResults {
         }
         let order = |one: &Standing| one.to_best_of_suite.unwrap_or(f64::INFINITY);
         standings.sort_by(|a, b| order(a).total_cmp(&order(b)));
+        ArchiveComparison {
+            standings,
+            entries_without_results,
+        }
+    }
+
+    /// Adds the comparison with an archive to the printed output.
+    pub(super) fn add_archive(&self, sheet: &mut Sheet, archive: &Archive) {
+        let compared = self.compare_with_archive(archive);
         let columns = [
             text_column("policy", "policy"),
             text_column("entry", "entry"),
@@ -109,7 +141,7 @@ impl BenchResults {
             self.start_description()
         );
         let mut table = Table::new("against", title, &columns);
-        for one in standings {
+        for one in compared.standings {
             let number = |number| cell_with(number, |ratio: f64| format!("{ratio:.3}"));
             table.push_row([
                 Cell::text(one.policy),
@@ -120,7 +152,15 @@ impl BenchResults {
                 Cell::text(one.runs),
             ]);
         }
-        table
+        sheet.add_table(table);
+        if !compared.entries_without_results.is_empty() {
+            sheet.add_line(format!(
+                "Entries without results of the suite {} {}: {}.",
+                self.suite,
+                self.start_description(),
+                compared.entries_without_results.join(", ")
+            ));
+        }
     }
 
     /// Returns the rows of a benchmark. Its runs are equal to those of this one if all policies of the suite have equal hashes.

@@ -38,7 +38,13 @@ impl ChosenDraw {
             return Ok(Self { set, source: None });
         };
         let bytes = fs::read(file).map_err(|error| format!("`{file}` cannot be read: {error}"))?;
-        let sha256 = sha256(source_without_comments(&String::from_utf8_lossy(&bytes)).as_bytes());
+        let source = source_without_comments(&String::from_utf8_lossy(&bytes));
+        if source.is_empty() {
+            return Err(format!(
+                "`{file}` has no line that is not empty or a comment; name the source of a rival"
+            ));
+        }
+        let sha256 = sha256(source.as_bytes());
         // 13 hexadecimal digits are a number below 2^52.
         let number = u64::from_str_radix(&sha256[..13], 16).expect("it is hexadecimal");
         Ok(Self {
@@ -83,6 +89,9 @@ mod tests {
         assert_eq!(first, draw("echo 1  \n// more"));
         assert_ne!(first, draw("echo 2"));
         assert!(ChosenDraw::parse("of:none").is_err());
+        let comments = folder.path().join("comments");
+        fs::write(&comments, "# only\n\n// comments\n").unwrap();
+        assert!(ChosenDraw::parse(&format!("of:{}", comments.display())).is_err());
         assert!(ChosenDraw::parse("1000001").is_err());
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
+    archive::{Archive, ArchiveComparison},
     hash_draw::DrawSource,
     reliability::SplitHalfReliability,
     rows::{BenchResults, MIN_CASES_OF_INTERVAL, PolicyStatistics},
@@ -65,6 +66,9 @@ struct BenchOutput<'b> {
     /// The same benchmark from the other starts of the suite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     other_starts: Vec<Value>,
+    /// With `--against`: the policies among the rivals of the archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<ArchiveComparison>,
 }
 
 /// Returns the JSON Schema of the output of `migsim bench --json`.
@@ -75,11 +79,13 @@ pub fn schema() -> String {
 impl BenchResults {
     /// Returns the output of `migsim bench --json`: the results of each policy, the policy with the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
-        self.to_json_with_other_starts(&[])
+        self.to_json_with(&[], None)
     }
 
-    /// Returns the output of `migsim bench --json` for a benchmark from several starts, of which this is the first.
-    pub fn to_json_with_other_starts(&self, others: &[Self]) -> Value {
+    /// Returns the output of `migsim bench --json` for a benchmark from several starts, of which this is the first, each compared
+    /// with the archive.
+    pub fn to_json_with(&self, others: &[Self], archive: Option<&Archive>) -> Value {
+        let other_starts = others.iter().map(|one| one.to_json_with(&[], archive));
         let output = BenchOutput {
             schema: Version::One,
             suite: &self.suite,
@@ -92,7 +98,8 @@ impl BenchResults {
             rank_by: self.rank_by,
             reliability: self.reliability,
             policies: &self.policies,
-            other_starts: others.iter().map(Self::to_json).collect(),
+            other_starts: other_starts.collect(),
+            against: archive.map(|archive| self.compare_with_archive(archive)),
         };
         serde_json::to_value(output).expect("numbers and texts are JSON")
     }
@@ -208,14 +215,18 @@ impl BenchResults {
         self.policy_names.last() == Some(&one.policy)
     }
 
-    /// Adds the printed output of the benchmark: the table of policies with its remarks, and the table of classes of cases.
-    pub fn add_to_sheet(&self, sheet: &mut Sheet) {
+    /// Adds the printed output of the benchmark: the table of policies with its remarks, the table of classes of cases, and the
+    /// comparison with an archive.
+    pub fn add_to_sheet(&self, sheet: &mut Sheet, archive: Option<&Archive>) {
         sheet.add_table(self.policy_table());
         sheet.add_line("");
         for line in self.remarks() {
             sheet.add_line(line);
         }
         sheet.add_table(self.class_table());
+        if let Some(archive) = archive {
+            self.add_archive(sheet, archive);
+        }
     }
 
     /// Returns the points of the performance profile that the table shows first: factor, title and key.
