@@ -36,6 +36,7 @@ pub(super) fn memory_and_thread_limits(
         purpose,
         allows_outside_files: arguments.include_outside,
         allows_starting_programs: arguments.allow_exec,
+        omits_terms: false,
     }
 }
 

@@ -29,7 +29,7 @@ use crate::{
         Experiment, InitialPlacements, KeySetting, Layers, Progress, Results, ScenarioRun,
     },
     load::from_flag,
-    memory::ExperimentPurpose,
+    memory::{ExperimentPurpose, Limits},
     output::{
         PathRow, PendingResults, ProcessTableWriter, ProcessTimes, Report, RunFolder, TraceFormat,
         TraceSubject, TraceWriter, cannot_write_error, check_page_is_of_same_run,
@@ -181,7 +181,10 @@ pub(super) fn load_experiment(registry: &Registry, arguments: &RunArguments) -> 
         Some(_) => ExperimentPurpose::ResultPage,
         None => ExperimentPurpose::Run,
     };
-    let limits = memory_and_thread_limits(&arguments.settings.memory, arguments.threads, purpose);
+    let limits = Limits {
+        omits_terms: arguments.out.is_none() && arguments.report.is_none(),
+        ..memory_and_thread_limits(&arguments.settings.memory, arguments.threads, purpose)
+    };
     let layers = join_settings(registry, &arguments.settings)?;
     Experiment::load_with(registry, &layers, limits)
 }

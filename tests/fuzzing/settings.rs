@@ -20,6 +20,7 @@ const LIMITS: Limits = Limits {
     max_memory: Some(5e7),
     thread_count: 1,
     purpose: ExperimentPurpose::Run,
+    omits_terms: false,
 };
 
 /// Maximum number of runs of a plan, since larger plans take long.

@@ -110,6 +110,8 @@ pub struct Limits {
     pub allows_outside_files: bool,
     /// Whether input files may name programs that migsim then starts.
     pub allows_starting_programs: bool,
+    /// Whether no output shows the terms from which the decisions of policies follow, so that they are not kept.
+    pub omits_terms: bool,
 }
 
 /// The purpose for which a command uses an experiment; the memory needed depends on this purpose.

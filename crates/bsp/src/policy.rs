@@ -65,6 +65,9 @@ pub trait Policy: fmt::Debug + Send {
     /// none in scenario ii.
     fn on_migrations_executed(&mut self, _moved: usize) {}
 
+    /// Leaves the terms of single processes and clusters out of the explanations of all later decisions, since no output shows them.
+    fn omit_terms(&mut self) {}
+
     /// Returns a copy that decides as this policy from here on; `None` if the policy cannot be copied.
     fn copy(&self) -> Option<Box<dyn Policy>> {
         None

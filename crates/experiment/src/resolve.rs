@@ -82,6 +82,8 @@ pub struct Experiment {
     /// The note for the user that the seed which the user chose has no effect; `None` if the seed has an effect or if the user
     /// chose no seed.
     unused_seed_note: Option<String>,
+    /// Whether policies leave the terms of their decisions out of the records of calls.
+    pub omits_terms: bool,
     random_draws: RandomDraws,
     /// The background loads as the settings describe them, before they reduce the capacities of the platform.
     pub(super) loads: Loads,
@@ -204,6 +206,7 @@ impl Experiment {
             basis_remark: remark,
             registry: registry.clone(),
             is_recorded_program: is_recorded,
+            omits_terms: limits.omits_terms,
             random_draws: draws,
             loads: parts.loads,
             policy: parts.policy,
@@ -410,7 +413,10 @@ impl<'r> ExperimentParts<'r> {
     /// # Errors
     /// The experiment needs too much memory.
     fn check_memory_and_find_random_draws(&self, limits: Limits) -> Result<RandomDraws> {
-        let policy = self.policy.create_policy()?;
+        let mut policy = self.policy.create_policy()?;
+        if limits.omits_terms {
+            policy.omit_terms();
+        }
         let workload = &self.workload;
         if !(0.0..f64::MAX).contains(&policy.memory(1.0, 1.0)) {
             let name = self.policy.registry_entry.name;

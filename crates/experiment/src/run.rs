@@ -221,7 +221,13 @@ impl Experiment {
     ) -> Result<ScenarioRun> {
         let policy = match scenario {
             Scenario::I => Box::new(Never {}),
-            Scenario::Ii | Scenario::Iii => self.policy.create_policy()?,
+            Scenario::Ii | Scenario::Iii => {
+                let mut policy = self.policy.create_policy()?;
+                if self.omits_terms {
+                    policy.omit_terms();
+                }
+                policy
+            }
         };
         self.run_with_policy(scenario, policy, progress, recorder, memo)
     }

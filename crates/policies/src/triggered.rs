@@ -160,6 +160,10 @@ impl Policy for TriggeredPolicy {
         is_due && !(self.skips_unprofitable_calls && most < observed.balancing_cost.get())
     }
 
+    fn omit_terms(&mut self) {
+        self.policy.omit_terms();
+    }
+
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision> {
         self.trigger_error.take().map_or(Ok(()), Err)?;
         let mut decision = self.policy.decide(view, random)?;

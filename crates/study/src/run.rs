@@ -103,8 +103,11 @@ pub fn lock(store: &Mutex<Store>) -> MutexGuard<'_, Store> {
 pub fn simulate_run(sweep: &Sweep, plan: &Plan, run: usize) -> RunRow {
     let (setting, seed) = plan.setting_and_seed(run);
     let attempt = || match plan.experiment(sweep, setting, seed) {
-        Ok(experiment) => simulate_scenarios(&experiment, &sweep.shared)
-            .unwrap_or_else(|error| failed_row(&error, false)),
+        Ok(mut experiment) => {
+            experiment.omits_terms = true;
+            simulate_scenarios(&experiment, &sweep.shared)
+                .unwrap_or_else(|error| failed_row(&error, false))
+        }
         Err(error) => failed_row(&error, true),
     };
     // A fault of the program (of a new policy, for example) ends only its own run.

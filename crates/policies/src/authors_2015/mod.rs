@@ -301,6 +301,10 @@ impl Policy for Authors2015 {
         })
     }
 
+    fn omit_terms(&mut self) {
+        self.call_count = EXPLAINED_CALLS;
+    }
+
     fn on_migrations_executed(&mut self, _: usize) {
         self.interval_measures.restart_interval();
     }

@@ -218,6 +218,10 @@ impl Policy for MigBsp2007 {
         listed * (size_of::<MigrationPotential>() as f64 + records * TERMS_RECORD_SIZE)
     }
 
+    fn omit_terms(&mut self) {
+        self.config.explained_calls = 0;
+    }
+
     fn on_migrations_executed(&mut self, moved: usize) {
         self.trigger
             .finish_call(&self.second_generation_options, moved);
@@ -257,6 +261,9 @@ mod tests {
         );
         // With more pairs none are listed.
         assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
+        let mut policy = policy;
+        policy.omit_terms();
+        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each);
     }
 
     #[test]
