@@ -110,7 +110,7 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
         ]);
         let experiment = Experiment::load(&layers, Limits::default()).unwrap();
         let starts = experiment.initial_placements_to_compare().unwrap();
-        let starts = experiment.simulate_initial_placements(&starts, None, &Progress::default());
+        let starts = experiment.simulate_initial_placements(&starts, &Progress::default());
         let starts = starts.unwrap();
         let best = starts.iter().map(|one| one.makespan_s);
         let best = best.fold(f64::INFINITY, f64::min);

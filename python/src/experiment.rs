@@ -68,11 +68,9 @@ impl Experiment {
                 (self.settings.run(progress)?, None)
             };
             if static_starts {
-                results.static_placement_makespans = self.settings.simulate_initial_placements(
-                    &self.settings.initial_placements_to_compare()?,
-                    Some(&results),
-                    progress,
-                )?;
+                let starts = self.settings.initial_placements_to_compare()?;
+                self.settings
+                    .add_static_starts(&mut results, &starts, progress)?;
             }
             Ok((results, activities))
         };

@@ -88,17 +88,18 @@ pub(super) fn run(
         run_with_progress(&bar, &|| progress.simulated_supersteps(), || {
             threads.install(|| {
                 let mut done = run_scenarios(arguments, &experiment, &progress, folder.as_ref())?;
-                done.0.static_placement_makespans =
-                    experiment.simulate_initial_placements(&starts, Some(&done.0), &progress)?;
+                experiment.add_static_starts(&mut done.0, &starts, &progress)?;
                 Ok::<RecordedRun, Error>(done)
             })
         })?;
     if !arguments.quiet {
-        print_notes(&experiment.implausible_result_notes(&results), errors);
+        let mut notes = experiment.implausible_result_notes(&results);
+        notes.extend(results.omitted_starts_note());
         let settings = &arguments.settings;
         let join = || join_settings(registry, settings);
-        let note = repetition_note(registry, settings.experiment.as_deref(), join, &results)?;
-        print_notes(note.as_slice(), errors);
+        let named = settings.experiment.as_deref();
+        notes.extend(repetition_note(registry, named, join, &results)?);
+        print_notes(&notes, errors);
     }
     let failed_trace = std::mem::take(&mut drafts.failed_traces).into_iter().next();
     let mut elsewhere = None;

@@ -412,6 +412,8 @@ fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<ProcessTimes
     let results = Results {
         scenario_runs: runs,
         static_placement_makespans: Vec::new(),
+        static_start_work: migsim::experiment::SimulatedWork::default(),
+        omitted_starts: Vec::new(),
     };
     for run in &results.scenario_runs {
         if let Some(ledger) = results.ledger(run) {

@@ -90,7 +90,7 @@ pub use prices::describe_prices;
 pub use recorded_library::default_library_path;
 pub use registry::Registry;
 pub use resolve::{Experiment, InputFile};
-pub use run::{Progress, Results, ScenarioRun};
+pub use run::{Progress, Results, ScenarioRun, SimulatedWork};
 pub use settings::{Layers, value_at_path, value_at_path_mut};
 pub use shared::{SharedInputs, get_or_compute};
 pub use starts::{StaticPlacementMakespan, best_static_placement};

@@ -6,6 +6,7 @@ use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use serde_json::Map;
 use std::{
+    iter::Sum,
     sync::{Arc, PoisonError},
     time::Duration,
 };
@@ -19,6 +20,7 @@ use migsim_base::{
     units::HostId,
 };
 use migsim_bsp::{Memo, MemoBudget, Recorder, RunOutcome, Scenario, Setup, simulate};
+use migsim_platform::MappingRule;
 use migsim_policies::{BarrierProbe, Measures, Never, Policy, SharedSnapshot};
 
 /// The result of running one scenario.
@@ -33,6 +35,38 @@ pub struct ScenarioRun {
     pub simulation_cpu_time: Duration,
 }
 
+/// The work of the simulator in some runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SimulatedWork {
+    /// CPU time of the loops; it differs between repetitions of the same runs.
+    pub cpu_time: Duration,
+    /// Number of simulated messages.
+    pub message_count: u64,
+    /// Number of processes multiplied by that of supersteps.
+    pub process_superstep_count: u64,
+}
+
+impl SimulatedWork {
+    /// Returns the work of a run with this number of processes.
+    pub(super) fn new(run: &ScenarioRun, processes: usize) -> Self {
+        Self {
+            cpu_time: run.simulation_cpu_time,
+            message_count: run.outcome.flow_count,
+            process_superstep_count: processes as u64 * run.outcome.supersteps.len() as u64,
+        }
+    }
+}
+
+impl Sum for SimulatedWork {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            cpu_time: sum.cpu_time + one.cpu_time,
+            message_count: sum.message_count + one.message_count,
+            process_superstep_count: sum.process_superstep_count + one.process_superstep_count,
+        })
+    }
+}
+
 /// The results of all scenarios of an experiment, in the order i, ii, iii.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
@@ -41,6 +75,10 @@ pub struct Results {
     /// The makespans of scenario i from the initial placements that the built-in mapping rules yield; empty if these placements
     /// were not simulated.
     pub static_placement_makespans: Vec<StaticPlacementMakespan>,
+    /// The work of the simulator for these makespans.
+    pub static_start_work: SimulatedWork,
+    /// The mapping rules whose initial placements were left out, since they would take too long.
+    pub omitted_starts: Vec<MappingRule>,
 }
 
 /// Progress of simulations, shared by threads: counts the simulated supersteps for a progress bar, and lets any thread stop all
@@ -158,6 +196,8 @@ impl Experiment {
         let results = Results {
             scenario_runs: runs,
             static_placement_makespans: Vec::new(),
+            static_start_work: SimulatedWork::default(),
+            omitted_starts: Vec::new(),
         };
         for run in &results.scenario_runs {
             if let Some(ledger) = results.ledger(run)
@@ -366,6 +406,23 @@ impl Results {
         self.scenario_runs
             .iter()
             .find(|run| run.scenario == scenario)
+    }
+
+    /// Returns the work of the simulator for the scenarios and the static starts of an experiment with this number of processes.
+    pub fn simulated_work(&self, processes: usize) -> SimulatedWork {
+        let runs = self.scenario_runs.iter();
+        let runs = runs.map(|run| SimulatedWork::new(run, processes));
+        runs.chain([self.static_start_work]).sum()
+    }
+
+    /// Returns the note for the user on initial placements that were left out; `None` if there are none.
+    pub fn omitted_starts_note(&self) -> Option<String> {
+        let names = self.omitted_starts.iter().map(|rule| rule.name());
+        let names = names.collect::<Vec<_>>().join("`, `");
+        let first = self.omitted_starts.first()?.name();
+        Some(format!(
+            "the run is not compared with the starts `{names}`, which would take longer than scenario i; to simulate one, add for example `--scenario i --mapping {first}`"
+        ))
     }
 
     /// Computes the relative overhead of a run as a fraction of the makespan of scenario i: `(T - T_i) / T_i`. `None` if scenario

@@ -7,14 +7,15 @@
 //! or the application places the processes. The default start on such a platform is [`MappingRule::DEFAULT`].
 //!
 //! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
-//! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
+//! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run. Of long runs, only one other start is
+//! simulated: nobody asked for starts, and together they would take several times as long as scenario i.
 
 use rayon::prelude::*;
 
 use super::{
     placement::{initial_placement_fits_memory, placement_by_mapping},
     resolve::Experiment,
-    run::{Progress, Results},
+    run::{Progress, Results, SimulatedWork},
     starts::{StaticPlacementMakespan, is_paper_platform},
 };
 use migsim_base::{
@@ -27,6 +28,19 @@ use migsim_policies::Never;
 
 /// Maximum of the number of processes times the number of supersteps of a scenario up to which the static starts are simulated.
 const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
+
+/// Number of messages and computations up to which the static starts are simulated together, although they take longer than
+/// scenario i.
+const FREE_EVENTS: u64 = 250_000;
+
+/// The mapping rules by the mean of their makespans on drawn platforms (`docs/guide/run.md`), the shortest first.
+const RULES_BY_MAKESPAN: [MappingRule; 5] = [
+    MappingRule::FastFirst,
+    MappingRule::ByCore,
+    MappingRule::BySpeed,
+    MappingRule::Contiguous,
+    MappingRule::RoundRobin,
+];
 
 /// The distinct initial placements of an experiment, its own and those that mapping rules yield, for the comparison of their
 /// makespans in scenario i.
@@ -48,7 +62,18 @@ impl InitialPlacements {
         self.too_long_note.as_deref()
     }
 
-    /// Returns the number of runs that the simulation of the initial placements needs in addition to the scenarios of
+    /// Returns the indices of the distinct placements, those of the best rules first.
+    fn by_preference(&self) -> Vec<usize> {
+        let mut order = Vec::new();
+        for rule in RULES_BY_MAKESPAN.map(Some).into_iter().chain([None]) {
+            let mut known = self.rules_with_placements.iter();
+            let found = known.find(|one| one.0 == rule).map(|one| one.1);
+            order.extend(found.filter(|index| !order.contains(index)));
+        }
+        order
+    }
+
+    /// Returns the maximum number of runs that the simulation of the initial placements needs in addition to the scenarios of
     /// `experiment`. If scenario i is one of these scenarios, it already covers the initial placement of the experiment.
     pub fn additional_run_count(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
@@ -114,27 +139,80 @@ impl Experiment {
         Ok(starts)
     }
 
-    /// Simulates scenario i from each initial placement in `starts`, in parallel. If `results` already contain scenario i, its
-    /// initial placement is not simulated again; a placement that cannot run is omitted from the result.
+    /// Simulates scenario i from each initial placement in `starts`, in parallel; a placement that cannot run is omitted.
     ///
     /// # Errors
     /// The run was stopped, or there is a fault of the program.
     pub fn simulate_initial_placements(
         &self,
         starts: &InitialPlacements,
-        results: Option<&Results>,
         progress: &Progress,
     ) -> Result<Vec<StaticPlacementMakespan>> {
-        let known = results.and_then(|results| results.get(Scenario::I));
-        let makespan = |placement: &Vec<HostId>| -> Result<Option<f64>> {
-            if let Some(run) = known.filter(|_| *placement == self.placement) {
-                return Ok(Some(run.outcome.makespan.get()));
+        let (found, _) =
+            self.simulate_placements(starts, &starts.by_preference(), None, progress)?;
+        Ok(found)
+    }
+
+    /// Simulates scenario i from initial placements in `starts`, and adds the makespans to `results`. If scenario i is among the
+    /// results, it is not simulated again. Other placements are simulated as far as they take no longer than scenario i or have
+    /// few messages and computations.
+    ///
+    /// # Errors
+    /// As [`Self::simulate_initial_placements`].
+    pub fn add_static_starts(
+        &self,
+        results: &mut Results,
+        starts: &InitialPlacements,
+        progress: &Progress,
+    ) -> Result {
+        let known = results.get(Scenario::I);
+        let known = known.map(|run| run.outcome.makespan.get());
+        let work = results.scenario_runs.first();
+        let work = work.map_or(0, |run| {
+            let work = SimulatedWork::new(run, self.placement.len());
+            work.message_count + work.process_superstep_count
+        });
+        let affordable = (FREE_EVENTS / work.max(1)).max(1);
+        let is_own = |index: &usize| starts.distinct_placements[*index] == self.placement;
+        let (mut wanted, others): (Vec<usize>, Vec<usize>) =
+            starts.by_preference().into_iter().partition(is_own);
+        wanted.extend(
+            others
+                .into_iter()
+                .take(usize::try_from(affordable).unwrap_or(usize::MAX)),
+        );
+        let is_omitted = |one: &&(Option<MappingRule>, usize)| !wanted.contains(&one.1);
+        let omitted = starts.rules_with_placements.iter().filter(is_omitted);
+        results.omitted_starts = omitted.filter_map(|one| one.0).collect();
+        (
+            results.static_placement_makespans,
+            results.static_start_work,
+        ) = self.simulate_placements(starts, &wanted, known, progress)?;
+        Ok(())
+    }
+
+    /// Simulates scenario i from the initial placements with the indices `wanted`, except from that of this experiment if its
+    /// makespan is `known` \[s\]. Returns the makespans by rule, and the work of the simulator.
+    fn simulate_placements(
+        &self,
+        starts: &InitialPlacements,
+        wanted: &[usize],
+        known: Option<f64>,
+        progress: &Progress,
+    ) -> Result<(Vec<StaticPlacementMakespan>, SimulatedWork)> {
+        let simulate = |index: &usize| -> Result<Option<(f64, SimulatedWork)>> {
+            let placement = &starts.distinct_placements[*index];
+            if let Some(known) = known.filter(|_| *placement == self.placement) {
+                return Ok(Some((known, SimulatedWork::default())));
             }
             let policy = Box::new(Never {});
             let run =
                 self.run_from_placement(placement, Scenario::I, policy, progress, &mut (), None);
             match run {
-                Ok(run) => Ok(Some(run.outcome.makespan.get())),
+                Ok(run) => {
+                    let work = SimulatedWork::new(&run, placement.len());
+                    Ok(Some((run.outcome.makespan.get(), work)))
+                }
                 Err(error)
                     if progress.is_stop_requested() || matches!(error, Error::InternalFault(_)) =>
                 {
@@ -143,23 +221,16 @@ impl Experiment {
                 Err(_) => Ok(None),
             }
         };
-        let makespans: Vec<Result<Option<f64>>> = starts
-            .distinct_placements
-            .par_iter()
-            .map(makespan)
-            .collect();
-        let makespans: Vec<Option<f64>> = makespans.into_iter().collect::<Result<_, _>>()?;
-        Ok(starts
-            .rules_with_placements
-            .iter()
-            .filter_map(|&(rule, index)| {
-                let is_own = starts.distinct_placements[index] == self.placement;
-                Some(StaticPlacementMakespan::new(
-                    rule,
-                    makespans[index]?,
-                    is_own,
-                ))
-            })
-            .collect())
+        let simulated: Vec<_> = wanted.par_iter().map(simulate).collect();
+        let simulated: Vec<_> = simulated.into_iter().collect::<Result<_, _>>()?;
+        let work = simulated.iter().flatten().map(|one| one.1).sum();
+        let rules = starts.rules_with_placements.iter();
+        let found = rules.filter_map(|&(rule, index)| {
+            let place = wanted.iter().position(|one| *one == index)?;
+            let is_own = starts.distinct_placements[index] == self.placement;
+            let makespan = simulated[place]?.0;
+            Some(StaticPlacementMakespan::new(rule, makespan, is_own))
+        });
+        Ok((found.collect(), work))
     }
 }

@@ -93,20 +93,12 @@ fn application_messages_json(results: &Results) -> Value {
 }
 
 fn simulator_work_json(experiment: &Experiment, results: &Results) -> Value {
-    let runs = results.scenario_runs.iter();
-    let process_supersteps: u64 = runs
-        .clone()
-        .map(|run| count_process_supersteps(experiment, run))
-        .sum();
+    let work = results.simulated_work(experiment.placement.len());
     json!({
-        "loop_cpu_s": runs.clone().map(|run| run.simulation_cpu_time.as_secs_f64()).sum::<f64>(),
-        "messages": runs.map(|run| run.outcome.flow_count).sum::<u64>(),
-        "process_supersteps": process_supersteps,
+        "loop_cpu_s": work.cpu_time.as_secs_f64(),
+        "messages": work.message_count,
+        "process_supersteps": work.process_superstep_count,
     })
-}
-
-pub(super) fn count_process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
-    experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }
 
 fn summarise_scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Value {

@@ -5,7 +5,6 @@ use super::{
     read::application_title,
     records::{decided_moves, describe_scenario},
     starts,
-    summary::count_process_supersteps,
     table_format::{Cell, Sheet, Table, ValueRating, number_column, text_column},
 };
 use migsim_base::{
@@ -234,21 +233,8 @@ pub(super) fn describe_gain_or_overhead(
 }
 
 fn describe_simulation_speed(experiment: &Experiment, results: &Results) -> String {
-    let cpu: f64 = results
-        .scenario_runs
-        .iter()
-        .map(|run| run.simulation_cpu_time.as_secs_f64())
-        .sum();
-    let messages: u64 = results
-        .scenario_runs
-        .iter()
-        .map(|run| run.outcome.flow_count)
-        .sum();
-    let steps: u64 = results
-        .scenario_runs
-        .iter()
-        .map(|run| count_process_supersteps(experiment, run))
-        .sum();
+    let work = results.simulated_work(experiment.placement.len());
+    let (cpu, messages) = (work.cpu_time.as_secs_f64(), work.message_count);
     // If there are few messages, most of the CPU time is not spent on them.
     let per_message = if messages >= MIN_MESSAGES_FOR_MEAN {
         format!(" ({:.0} ns per message)", cpu * 1e9 / messages as f64)
@@ -258,7 +244,7 @@ fn describe_simulation_speed(experiment: &Experiment, results: &Results) -> Stri
     format!(
         "simulated {} and {} (one of each process in each superstep) in {cpu:.3} s of CPU time{per_message}",
         format_count(messages, "message"),
-        format_count(steps, "computation")
+        format_count(work.process_superstep_count, "computation")
     )
 }
 

@@ -528,7 +528,7 @@ fn compute_seed_results(
     };
     if wanted.simulates_static_starts {
         let starts = first.initial_placements_to_compare()?;
-        known.static_starts = first.simulate_initial_placements(&starts, None, &progress)?;
+        known.static_starts = first.simulate_initial_placements(&starts, &progress)?;
         known.static_starts_note = starts.too_long_note().map(str::to_owned);
     }
     if wanted.max_hindsight_runs == 0 && !wanted.computes_optimum {
