@@ -26,7 +26,7 @@ use super::{
     run::lock,
     setting::{load_experiment, run_id},
     spec::ValuesSpec,
-    stats::Sample,
+    stats::{Sample, format_short},
     store::Store,
 };
 use migsim_base::error::{Error, Result};
@@ -48,6 +48,12 @@ const MIN_GAIN_PERCENT: f64 = 0.005;
 
 /// Maximum number of quantities whose changes are simulated in pairs; the quantities with the largest gains are taken.
 const MAX_PAIRED_QUANTITIES: usize = 5;
+
+/// Number of quantities up to which all are changed; of more, only [`KEPT_QUANTITIES`] are.
+const MAX_QUANTITIES: usize = 60;
+
+/// Maximum number of quantities that are changed if there are many: those with the largest shares of the critical path.
+const KEPT_QUANTITIES: usize = 20;
 
 /// Differences of gains below this value are considered to be rounding errors \[percentage points\].
 const ROUNDING_TOLERANCE: f64 = 1e-9;
@@ -156,6 +162,8 @@ pub struct CausalProfile {
     /// The quantities with their gains, sorted by the gain of the step, then by the gain without limit, then by their order on
     /// the platform.
     pub rows: Vec<QuantityRow>,
+    /// Number of quantities that were left out, since the critical path depends little on them.
+    pub omitted_quantity_count: usize,
     /// The gains of pairs of changes; empty if pairs were not requested.
     pub pairs: Vec<ChangePair>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
@@ -174,6 +182,30 @@ fn keeps_placement(change: &CaseChange) -> bool {
         && matches!(change.quantity, ChangedQuantity::ClusterSpeed(_))
 }
 
+/// The changes of a quantity, and its share of the critical path \[%\].
+type PlannedQuantity = (Vec<CaseChange>, Option<f64>);
+
+/// Leaves out all but [`KEPT_QUANTITIES`] of many quantities, and returns a note that says so. A quantity without which the critical
+/// path would be shorter by at most its share can gain more only if its change alters something beside the path.
+fn leave_out_small_shares(planned: &mut Vec<PlannedQuantity>) -> Option<String> {
+    if planned.len() <= MAX_QUANTITIES {
+        return None;
+    }
+    let share = |index: &usize| planned[*index].1.unwrap_or(f64::INFINITY);
+    let mut kept: Vec<usize> = (0..planned.len()).collect();
+    kept.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let on_path = planned.iter().filter(|one| one.1 != Some(0.0)).count();
+    let omitted = kept.split_off(on_path.min(KEPT_QUANTITIES));
+    let note = format!(
+        "{} more quantities are not tried: at most {} % of the critical path depend on each of them, and a change gains more only if it alters the sharing of hosts and links or the decisions of the policy; to try one of them, add `--change` with its name",
+        omitted.len(),
+        format_short(share(&omitted[0]))
+    );
+    kept.sort_unstable();
+    *planned = kept.iter().map(|index| planned[*index].clone()).collect();
+    Some(note)
+}
+
 /// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
 #[derive(Debug)]
 pub struct PreparedProfile {
@@ -184,7 +216,7 @@ pub struct PreparedProfile {
     /// The seeds, each with the outcome of the run without changes.
     unchanged_runs: Vec<(u64, RunOutcome)>,
     /// The changes of each quantity that will be simulated, with its share of the critical path \[%\].
-    planned_quantities: Vec<(Vec<CaseChange>, Option<f64>)>,
+    planned_quantities: Vec<PlannedQuantity>,
     simulates_pairs: bool,
     /// The profile, without its rows and pairs.
     profile: CausalProfile,
@@ -251,6 +283,10 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
             .map(|amount| CaseChange::new(changed.clone(), amount));
         (changes.to_vec(), share)
     });
+    let mut quantities: Vec<PlannedQuantity> = quantities.collect();
+    let possible_count = quantities.len();
+    notes.extend(leave_out_small_shares(&mut quantities));
+    let planned_count = quantities.len();
     let processes = possible
         .processes_per_host_changes
         .into_iter()
@@ -262,7 +298,7 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
         });
     let may_move = scenario == Scenario::Iii && experiment.policy_name() != NEVER;
     Ok(PreparedProfile {
-        planned_quantities: quantities.chain(processes).collect(),
+        planned_quantities: quantities.into_iter().chain(processes).collect(),
         simulates_pairs: wanted.simulates_pairs,
         profile: CausalProfile {
             scenario,
@@ -270,6 +306,7 @@ pub fn prepare_profile(mut sweep: Sweep, wanted: ProfileOptions) -> Result<Prepa
             has_held_gains: may_move || wanted.keeps_decisions,
             makespan: sample(runs.iter().map(|run| run.1.makespan.get())),
             rows: Vec::new(),
+            omitted_quantity_count: possible_count - planned_count,
             pairs: Vec::new(),
             critical_path: first.path_shares(&path),
             settings: experiment.resolved_settings,

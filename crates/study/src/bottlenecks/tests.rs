@@ -288,3 +288,25 @@ fn the_verdict_names_equal_gains_together_the_decisions_and_the_losses() {
     let sentence = "`link wan bandwidth +10%` shortens the run most, by 2.50 % with the decisions of the unchanged run (-3.00 % if the policy decides again).";
     assert!(verdict.contains(sentence), "{verdict}");
 }
+
+#[test]
+fn of_many_quantities_those_on_the_critical_path_are_changed() {
+    let quantity = |index: usize| {
+        let changed = ChangedQuantity::ClusterSpeed(format!("c{index}"));
+        let share = (index < 70).then_some((index % 30) as f64);
+        (vec![CaseChange::new(changed, Amount::Unlimited)], share)
+    };
+    let mut few: Vec<_> = (0..MAX_QUANTITIES).map(quantity).collect();
+    assert_eq!(leave_out_small_shares(&mut few), None);
+    assert_eq!(few.len(), MAX_QUANTITIES);
+    let mut many: Vec<_> = (0..72).map(quantity).collect();
+    let note = leave_out_small_shares(&mut many).unwrap();
+    // 2 have no share and two each have 29 to 21 %: 20 in all.
+    assert!(
+        note.starts_with("52 more quantities are not tried: at most 20 % "),
+        "{note}"
+    );
+    let shares: Vec<f64> = many.iter().filter_map(|one| one.1).collect();
+    assert_eq!(shares.len(), KEPT_QUANTITIES - 2);
+    assert!(shares.iter().all(|share| *share >= 21.0), "{shares:?}");
+}

@@ -91,6 +91,8 @@ impl CausalProfile {
         // The number of processes cannot be unlimited, so the gain of its step may be larger.
         let end = if self.rows.iter().any(exceeds) {
             ""
+        } else if self.omitted_quantity_count > 0 {
+            ", and no other change that was tried would gain more"
         } else {
             ", and no change of a single quantity would gain more"
         };
