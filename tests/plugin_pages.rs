@@ -49,7 +49,7 @@ fn price(name: &str) -> String {
     let registry = Registry::standard();
     let Ok(entry) = registry.strategies().find(name) else {
         return match name {
-            "migbsp" | "migbsp-2007" | "authors-2015" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
+            "migbsp" | "migbsp-2" | "migbsp-2007" | "authors-2015" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
             "never" => "It asks for no call.".into(),
             "exec" => "Each host sends 24 B and 16 B a process to one host, which answers 8 B a process. Operations are those that the answer or the option `operations` names, 10 instructions each. It gets the messages between processes.".into(),
             "bandit" => "A call is paid as one of the strategy that it chooses; `never` costs nothing.".into(),
@@ -158,6 +158,7 @@ fn every_policy_has_its_page() {
             "authors-2015" | "exec" | "migbsp" | "migbsp-2007" => {
                 format!("crates/policies/src/{module}/mod.rs")
             }
+            "migbsp-2" => "crates/policies/src/migbsp/migbsp_2.rs".to_owned(),
             "never" => "crates/bsp/src/never.rs".to_owned(),
             "replay" => "crates/policies/src/replay.rs".to_owned(),
             _ => format!("crates/strategies/src/{module}.rs"),

@@ -46,7 +46,7 @@ pub use exec::{
     ExecOptions, is_answer_awaited, log_error_output_to, mentions_exec, name_with_program,
     program_of,
 };
-pub use migbsp::{KEPT_BY_OWN_CLUSTER_KEY, MigBsp, MigBspConfig};
+pub use migbsp::{KEPT_BY_OWN_CLUSTER_KEY, MigBsp, MigBsp2Options, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
 pub use migsim_bsp::resize_and_fill;
 #[cfg(test)]

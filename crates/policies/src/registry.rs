@@ -1,8 +1,8 @@
 //! The table of built-in policies, one row each. Help texts, listings, schemas and error messages derive from this table.
 
 use super::{
-    Authors2015Config, BanditOptions, ExecOptions, MigBsp2007Config, MigBspConfig, Never,
-    ReplayConfig, UlbaOptions,
+    Authors2015Config, BanditOptions, ExecOptions, MigBsp2Options, MigBsp2007Config, MigBspConfig,
+    Never, ReplayConfig, UlbaOptions,
     entry::{NEVER, Table, entry_from_strategy, table_entry},
     exec::EXEC,
     strategy,
@@ -19,6 +19,11 @@ pub fn standard() -> Table {
             "migbsp",
             "MigBSP, second generation: moves processes with a high potential of migration (computation, communication, memory)",
             "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
+        ),
+        table_entry::<MigBsp2Options>(
+            "migbsp-2",
+            "MigBSP with a test of the whole plan: processes leave the slowest host first, and only as many move as pay together",
+            "-",
         ),
         table_entry::<MigBsp2007Config>(
             "migbsp-2007",

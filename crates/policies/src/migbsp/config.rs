@@ -200,6 +200,8 @@ choice!(
         Superstep,
         /// The time is counted for all supersteps of the next interval between calls (α').
         NextInterval,
+        /// The time is counted for all supersteps that are left, as if loads and work stayed as they are (`migbsp-2`).
+        Rest,
     }
 );
 choice!(
@@ -271,6 +273,15 @@ choice!(
     }
 );
 choice!(
+    /// Whether a call judges each candidate alone or the moves of all candidates together.
+    Plan {
+        /// Each candidate moves if t1 > t2, whatever the others do (the papers).
+        Each,
+        /// Candidates leave the slowest host first, and as many move as pay together. The rule is migsim's own (`migbsp-2`).
+        Slowest,
+    }
+);
+choice!(
     /// How t2, the predicted time of a candidate at its destination, takes account of the processes that are already there.
     Sharing {
         /// The computation time in t2 is computed with the speed that the process gets as its fair share of the host.
@@ -293,6 +304,13 @@ choice!(
         Uncontended,
     }
 );
+
+impl Plan {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_each(&self) -> bool {
+        *self == Self::Each
+    }
+}
 
 impl WeightRule {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
@@ -389,6 +407,9 @@ pub struct MigBspConfig {
 
     /// The number of supersteps over which the times t1 and t2 of the viability test are added up (ambiguity A17).
     pub viability_horizon: Horizon,
+    /// Whether a call judges each candidate alone or the moves of all candidates together.
+    #[serde(skip_serializing_if = "Plan::is_each")]
+    pub plan: Plan,
     /// How t2, the predicted time of a candidate at its destination, takes account of the processes that are already there.
     pub sharing: Sharing,
     /// Whether t1 and t2, the times of the viability test, include the communication of the process.
@@ -435,6 +456,7 @@ impl Default for MigBspConfig {
             candidate_order: CandidateOrder::Potential,
             free_host: FreeHost::Any,
             viability_horizon: Horizon::Superstep,
+            plan: Plan::Each,
             sharing: Sharing::Fair,
             viability_communication: ViabilityCommunication::Ignored,
             viability_cost: Seconds::default(),

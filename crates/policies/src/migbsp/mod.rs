@@ -35,6 +35,7 @@ mod config;
 mod exchanges;
 pub(super) mod explain;
 pub(super) mod forecast;
+mod migbsp_2;
 mod potential;
 mod readings;
 #[cfg(test)]
@@ -52,10 +53,11 @@ pub use adaptive::AdaptiveOptions;
 pub use config::{
     Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor, FreeHost,
     Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Patterns,
-    Population, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
+    Plan, Population, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth,
     ViabilityCommunication, WeightRule,
 };
 pub use explain::KEPT_BY_OWN_CLUSTER_KEY;
+pub use migbsp_2::MigBsp2Options;
 
 pub(crate) use self::potential::MAX_LISTED_PAIRS;
 
@@ -76,6 +78,7 @@ use migsim_base::{
     error::Error,
     plugin::{FlagValues, OptionFlag},
     random::Stream,
+    units::Seconds,
 };
 
 /// The policy `migbsp` with its state: MigBSP as in the papers after 2007 (the second generation).
@@ -86,6 +89,9 @@ pub struct MigBsp {
     forecasts: Forecasts,
     weights: PotentialWeights,
     decided_migration_count: usize,
+    /// The price of a move \[s\], if a call has moved processes.
+    move_price: Option<Seconds>,
+    last_moved: usize,
     /// Whether a rescheduling call has taken place before, in which the managers answered the processes. This determines the
     /// order of processes with equal potential of migration (PM) for `candidate_order: potential-last-answered`.
     has_earlier_call: bool,
@@ -104,6 +110,8 @@ impl MigBsp {
             forecasts: Forecasts::default(),
             weights: PotentialWeights::default(),
             decided_migration_count: 0,
+            move_price: None,
+            last_moved: 0,
             has_earlier_call: false,
             shared_cluster_names: None,
             config,
@@ -126,7 +134,7 @@ impl MigBsp {
         view: &'a View<'a>,
     ) -> PotentialComputation<'a> {
         let (config, forecasts) = (&self.config, &self.forecasts);
-        let horizon = self.trigger.supersteps_of(config.potential_horizon);
+        let horizon = self.trigger.supersteps_of(config.potential_horizon, view);
         PotentialComputation::new(config, horizon, forecasts, residents, view)
             .with_weights(&self.weights)
     }
@@ -156,7 +164,9 @@ impl MigBsp {
             config: &self.config,
             forecasts: &self.forecasts,
             view,
-            horizon_supersteps: self.trigger.supersteps_of(self.config.viability_horizon),
+            horizon_supersteps: self
+                .trigger
+                .supersteps_of(self.config.viability_horizon, view),
             candidates,
             potentials,
         }
@@ -420,6 +430,11 @@ impl Policy for MigBsp {
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         self.weights.adjust(&self.config, &self.forecasts, view);
+        if self.last_moved > 0 {
+            self.move_price = Some(Seconds::of(
+                view.last_call_cost.get() / self.last_moved as f64,
+            ));
+        }
         let mut reservations = Reservations::new(&self.forecasts, view);
         let residents = reservations.resident_counts(&self.config);
         let potentials = self.potentials(&residents, view);
@@ -428,7 +443,10 @@ impl Policy for MigBsp {
         let kept = kept.kept_process_count(&best, &reservations);
         let selection = self.select(best, view);
         let call = self.viability_test(&selection.candidates, &potentials, view);
-        let (mut judged, times) = call.judge(&mut reservations);
+        let (mut judged, times) = match self.config.plan {
+            Plan::Each => call.judge(&mut reservations),
+            Plan::Slowest => call.judge_plan(&mut reservations, self.move_price),
+        };
         self.order_hosts_by_rank(&mut judged, &times, view);
         let migrations = self.migrations(&judged);
         self.decided_migration_count = migrations.len();
@@ -443,6 +461,7 @@ impl Policy for MigBsp {
 
     fn on_migrations_executed(&mut self, moved: usize) {
         self.has_earlier_call = true;
+        self.last_moved = moved;
         self.weights.record_outcome(moved);
         self.trigger
             .finish_call(&self.config, self.effective_migration_count(moved));

@@ -285,3 +285,35 @@ fn a_process_may_move_inside_its_own_cluster() {
     );
     assert!(!equal_information().moves_only_between_clusters());
 }
+
+/// Returns the processes that move if those on Labtec take this long \[s\] and a move has this price \[s\].
+fn moving(plan: Plan, times: &[f64], price: f64) -> Vec<u32> {
+    let config = MigBspConfig {
+        plan,
+        own_cluster: OwnCluster::Within,
+        viability_cost: Seconds::of(price),
+        ..config()
+    };
+    let works = times.iter().map(|time| [1.5e9 * time; 2]);
+    let processes: Vec<Process> = (LABTEC..).zip(works).collect();
+    let (_, decision) = decide(config, &processes, true);
+    moves(&decision)
+        .into_iter()
+        .map(|(process, _)| process)
+        .collect()
+}
+
+#[test]
+fn a_plan_moves_who_makes_supersteps_shorter() {
+    // On Aquario p1 takes 3 s; then no other move makes the superstep shorter.
+    assert_eq!(moving(Plan::Each, &[4.0, 3.0, 3.0], 0.9), [0, 1, 2]);
+    assert_eq!(moving(Plan::Slowest, &[4.0, 3.0, 3.0], 0.9), [0]);
+}
+
+#[test]
+fn a_plan_pays_for_all_its_moves() {
+    // One move gains nothing, two gain 1 s in each of α' = 4 supersteps.
+    assert_eq!(moving(Plan::Slowest, &[4.0, 4.0], 1.9), [0, 1]);
+    assert_eq!(moving(Plan::Slowest, &[4.0, 4.0], 2.1), [0_u32; 0]);
+    assert_eq!(moving(Plan::Each, &[4.0, 4.0], 2.1), [0, 1]);
+}

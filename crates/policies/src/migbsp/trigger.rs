@@ -64,10 +64,11 @@ impl MigBspTrigger {
     }
 
     /// Returns the number of supersteps over which predicted times are added up.
-    pub(crate) fn supersteps_of(&self, horizon: Horizon) -> f64 {
+    pub(crate) fn supersteps_of(&self, horizon: Horizon, view: &View<'_>) -> f64 {
         match horizon {
             Horizon::Superstep => 1.0,
             Horizon::NextInterval => self.next_alpha as f64,
+            Horizon::Rest => view.total_supersteps.saturating_sub(view.superstep + 1) as f64,
         }
     }
 

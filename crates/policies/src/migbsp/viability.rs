@@ -86,6 +86,22 @@ impl Reservations {
         }
     }
 
+    /// Takes back the reservation of a process that stays after all.
+    pub(super) fn undo_move(
+        &mut self,
+        process: usize,
+        to: HostId,
+        forecasts: &Forecasts,
+        view: &View<'_>,
+    ) {
+        let from = view.placement[process];
+        self.remove_process(process, to, forecasts, view);
+        self.add_process(process, from, forecasts, view);
+        for host in [from, to] {
+            self.cluster_offers[view.platform.cluster_of(host).index()] = None;
+        }
+    }
+
     fn resident_count(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active_process_counts[host],
@@ -187,7 +203,7 @@ impl ViabilityTest<'_> {
         best.iter().filter(is_kept).count()
     }
 
-    fn judge_candidate(
+    pub(super) fn judge_candidate(
         &self,
         candidate: &MigrationPotential,
         reservations: &mut Reservations,
@@ -365,7 +381,11 @@ impl ViabilityTest<'_> {
     /// alone on its route. Both times are sums over the same messages with the same clusters, in which old supersteps lose weight
     /// in the same way. Therefore, without contention, both sums of a process that stays in its cluster are equal. Messages of
     /// several sizes count with their mean size; a message inside a host counts as one between hosts.
-    fn uncontended_communication_times(&self, process: usize, host: HostId) -> (f64, f64) {
+    pub(super) fn uncontended_communication_times(
+        &self,
+        process: usize,
+        host: HostId,
+    ) -> (f64, f64) {
         let View {
             platform, network, ..
         } = *self.view;
