@@ -99,6 +99,9 @@ fn study(is_one: &dyn Fn(&str) -> bool) -> String {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     let own: Vec<&csv::StringRecord> = rows.iter().filter(|row| is_one(&row[1])).collect();
+    if is_one("migbsp-2") {
+        return "[Its page of results](../../results/migbsp-2.md) says on what it was judged, and where it loses.\n".into();
+    }
     if own.is_empty() {
         return "It takes no part in the [study of rivals](../../results/rivals.md).\n".into();
     }

@@ -23,7 +23,7 @@
 //!
 //! So it is `migbsp{plan=slowest,viability_transfer=true,viability_horizon=rest,x=0.3}` on a platform of your own.
 //!
-//! How it was chosen, on what it was judged and where it loses: [results](../../results/migbsp-2.md).
+//! How it was chosen, on what it was judged and where it loses stands in `results/migbsp-2.md`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
