@@ -351,10 +351,8 @@ mod tests {
                     *sent = *sent + Bytes::of(f64::from(bytes));
                 }
                 for ((process, cluster), exchange) in &mut map {
-                    match traffic.get(*process, *cluster) {
-                        Some(traffic) => *exchange = enter(*exchange, traffic),
-                        None => *exchange = silent(*exchange),
-                    }
+                    let now = traffic.get(*process, *cluster);
+                    *exchange = now.map_or_else(|| silent(*exchange), |traffic| enter(*exchange, traffic));
                 }
                 for process in 0..4 {
                     for (cluster, traffic) in traffic.iter_clusters_of_process(process) {

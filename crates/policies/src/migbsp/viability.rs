@@ -6,6 +6,8 @@
 //! predicted time on the present host, and t2 its predicted time at the destination with the costs of migration. The destination
 //! of an accepted candidate is reserved immediately, so that the next candidate takes the reservation into account.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -203,13 +205,14 @@ impl ViabilityTest<'_> {
         best.iter().filter(is_kept).count()
     }
 
-    pub(super) fn judge_candidate(
+    /// Returns the record of a candidate that stays, without a host.
+    pub(super) fn staying_candidate(
         &self,
         candidate: &MigrationPotential,
-        reservations: &mut Reservations,
-    ) -> (Candidate, Option<CandidateTimes>) {
+        reason: Cow<'static, str>,
+    ) -> Candidate {
         let process = candidate.process();
-        let mut record = Candidate {
+        Candidate {
             process: ProcessId::from_index(process),
             from: self.view.placement[process],
             to_cluster: ClusterId::from_index(candidate.cluster()),
@@ -218,8 +221,17 @@ impl ViabilityTest<'_> {
             stay: None,
             go: None,
             accepted: false,
-            reason: "".into(),
-        };
+            reason,
+        }
+    }
+
+    pub(super) fn judge_candidate(
+        &self,
+        candidate: &MigrationPotential,
+        reservations: &mut Reservations,
+    ) -> (Candidate, Option<CandidateTimes>) {
+        let process = candidate.process();
+        let mut record = self.staying_candidate(candidate, "".into());
         let Some(offer) = self.host_offer(process, candidate.cluster(), reservations) else {
             record.reason = "no host of the cluster is free for the process".into();
             return (record, None);
