@@ -62,7 +62,8 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
     let bench = "bench --draw 71 --cases 1 --seeds 1 --policies";
     // An archive whose entry is of another suite.
     let archive = tempfile::tempdir().unwrap();
-    let other = r#"{"schema": "migsim-bench-1", "version": "0.4.0", "suite": "lb-2", "policies": []}"#;
+    let other =
+        r#"{"schema": "migsim-bench-1", "version": "0.4.0", "suite": "lb-2", "policies": []}"#;
     fs::write(archive.path().join("other.json"), other).unwrap();
     let against = archive.path().display();
     let json = json(
