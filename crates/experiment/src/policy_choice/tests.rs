@@ -142,9 +142,9 @@ fn options_are_added_to_those_in_the_braces_of_a_name() {
     let more = [("alpha".to_owned(), json!(8)), ("x".to_owned(), json!(0.7))];
     for (given, expected) in [
         ("migbsp", "migbsp{alpha=8,x=0.7}"),
-        ("migbsp{x=0.5,d=0.2}", "migbsp{alpha=8,d=0.2,x=0.7}"),
-        ("migbsp{x=0.5}/every=9", "migbsp/every=9{alpha=8,x=0.7}"),
-        ("exec:./a/b{x=1}", "exec:./a/b{alpha=8,x=0.7}"),
+        ("migbsp{x=0.5,d=0.2}", "migbsp{x=0.7,d=0.2,alpha=8}"),
+        ("migbsp{x=0.5}/every=9", "migbsp/every=9{x=0.7,alpha=8}"),
+        ("exec:./a/b{x=1}", "exec:./a/b{x=0.7,alpha=8}"),
     ] {
         assert_eq!(name_with_options(given, more.clone()).unwrap(), expected);
     }

@@ -303,7 +303,7 @@ fn of_many_quantities_those_on_the_critical_path_are_changed() {
     let note = leave_out_small_shares(&mut many).unwrap();
     // 2 have no share and two each have 29 to 21 %: 20 in all.
     assert!(
-        note.starts_with("52 more quantities are not tried: at most 20 % "),
+        note.starts_with("52 more quantities are not tried: at most 20.00 % "),
         "{note}"
     );
     let shares: Vec<f64> = many.iter().filter_map(|one| one.1).collect();
