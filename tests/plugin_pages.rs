@@ -99,9 +99,6 @@ fn study(is_one: &dyn Fn(&str) -> bool) -> String {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     let own: Vec<&csv::StringRecord> = rows.iter().filter(|row| is_one(&row[1])).collect();
-    if is_one("migbsp-2") {
-        return "[Its page of results](../../results/migbsp-2.md) says on what it was judged, and where it loses.\n".into();
-    }
     if own.is_empty() {
         return "It takes no part in the [study of rivals](../../results/rivals.md).\n".into();
     }
@@ -178,12 +175,15 @@ fn every_policy_has_its_page() {
             "It says itself when it is called. Another trigger may do so instead (`--trigger`)."
                 .into()
         };
+        let wins = match name {
+            "migbsp-2" => "[Its page of results](../../results/migbsp-2.md) says on what it was judged, and where it loses.\n".into(),
+            _ => study(&|policy| policy == name || policy == format!("{name}/boulmier")),
+        };
         let text = format!(
-            "# The policy `{name}`\n\n{}\n\n{trigger}\n\n## Rule\n\n{}\n## Price of a call\n\n{}\n\n## When it wins\n\n{}\nIts options stand in [Settings](../reference/settings.md), under `policy.{name}`.\n",
+            "# The policy `{name}`\n\n{}\n\n{trigger}\n\n## Rule\n\n{}\n## Price of a call\n\n{}\n\n## When it wins\n\n{wins}\nIts options stand in [Settings](../reference/settings.md), under `policy.{name}`.\n",
             with_source(entry.summary, entry.publication),
             rules(&file),
-            price(name),
-            study(&|policy| policy == name || policy == format!("{name}/boulmier"))
+            price(name)
         );
         is_current(&format!("docs/policies/{name}.md"), &text);
     }

@@ -20,7 +20,9 @@ pub(super) fn repetition_note(
     join_settings: impl FnOnce() -> Result<Layers>,
     results: &Results,
 ) -> Result<Option<String>> {
-    let named = experiment.unwrap_or(Path::new(""));
+    let Some(named) = experiment else {
+        return Ok(None);
+    };
     let folder = if named.ends_with("run.json") {
         named.parent().unwrap_or(named)
     } else {
@@ -31,8 +33,7 @@ pub(super) fn repetition_note(
     let Some(version) = manifest["version"].as_str() else {
         return Ok(None);
     };
-    if named.as_os_str().is_empty()
-        || version == env!("CARGO_PKG_VERSION")
+    if version == env!("CARGO_PKG_VERSION")
         || join_settings()?.merged_settings()?
             != settings_of_run_folder(registry, folder)?.merged_settings()?
     {

@@ -30,6 +30,8 @@
 //!
 //! How it was chosen, on what it was judged and where it loses stands in `results/migbsp-2.md`.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -226,7 +228,8 @@ impl ViabilityTest<'_> {
                         best = (judged.len() + 1, gain);
                     }
                 } else {
-                    reservations.undo_move(record.process.index(), to, self.forecasts, self.view);
+                    let back = [to, record.from];
+                    reservations.move_process(process as usize, back, self.forecasts, self.view);
                     record.accepted = false;
                     record.reason =
                         "viable alone, but its new host would be as slow as the slowest".into();
@@ -236,14 +239,10 @@ impl ViabilityTest<'_> {
             judged.push(record);
         }
         // The others come last, in the order of the candidates, so that records have all of them.
-        let is_waiting = |one: &&MigrationPotential| {
-            let host = self.view.placement[one.process()].index();
-            waiting[host]
-                .iter()
-                .any(|left| left.process() == one.process())
-        };
+        let tried: BTreeSet<usize> = judged.iter().map(|one| one.process.index()).collect();
+        let is_left = |one: &&MigrationPotential| !tried.contains(&one.process());
         let plan = judged.len();
-        judged.extend(self.candidates.iter().filter(is_waiting).map(|one| {
+        judged.extend(self.candidates.iter().filter(is_left).map(|one| {
             let reason = "its host is not the slowest while the plan lasts";
             self.staying_candidate(one, reason.into())
         }));

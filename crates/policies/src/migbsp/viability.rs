@@ -79,26 +79,15 @@ impl Reservations {
         self.used_memory[host.index()] -= view.process_memory[process].get();
     }
 
-    fn reserve_move(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
-        let from = view.placement[process];
-        self.remove_process(process, from, forecasts, view);
-        self.add_process(process, to, forecasts, view);
-        for host in [from, to] {
-            self.cluster_offers[view.platform.cluster_of(host).index()] = None;
-        }
-    }
-
-    /// Takes back the reservation of a process that stays after all.
-    pub(super) fn undo_move(
+    pub(super) fn move_process(
         &mut self,
         process: usize,
-        to: HostId,
+        [from, to]: [HostId; 2],
         forecasts: &Forecasts,
         view: &View<'_>,
     ) {
-        let from = view.placement[process];
-        self.remove_process(process, to, forecasts, view);
-        self.add_process(process, from, forecasts, view);
+        self.remove_process(process, from, forecasts, view);
+        self.add_process(process, to, forecasts, view);
         for host in [from, to] {
             self.cluster_offers[view.platform.cluster_of(host).index()] = None;
         }
@@ -249,7 +238,7 @@ impl ViabilityTest<'_> {
         (record.stay, record.go) = (Some(stay), Some(go));
         record.accepted = stay > go;
         if record.accepted {
-            reservations.reserve_move(process, host, self.forecasts, self.view);
+            reservations.move_process(process, [record.from, host], self.forecasts, self.view);
         }
         record.reason = match residents {
             _ if record.accepted => "viable: t1 > t2".into(),

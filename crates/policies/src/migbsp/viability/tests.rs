@@ -35,7 +35,7 @@ fn a_reservation_moves_with_its_process() {
         (counts, all.used_memory[at])
     };
     assert_eq!(on(&reservations, from), ((2, 2), 34.0));
-    reservations.reserve_move(0, to, &forecasts, &view);
+    reservations.move_process(0, [from, to], &forecasts, &view);
     assert_eq!(on(&reservations, from), ((1, 1), 4.0));
     assert_eq!(on(&reservations, to), ((1, 1), 30.0));
     assert_eq!(reservations.process_counts_before_call[from.index()], 2);
