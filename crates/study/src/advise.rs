@@ -37,9 +37,9 @@ use migsim_output::{
 };
 use migsim_platform::MappingRule;
 
-/// The policies among which the advice chooses by default. Without rescheduling comes first, then the order of the suite lb-1
-/// with shared cores.
-pub const POLICIES: &str = "never,refine,migpf,prefix,inform-and-transfer,greedy-refine,migbsp,greedy-comm,greedy,refine/menon,refine/every=20,inform-and-transfer/menon,greedy-refine/menon,greedy/menon,diffusion";
+/// The policies among which the advice chooses by default. Without rescheduling comes first, then the one with the fewest moves of
+/// those that lead the suite lb-2, then the order of the suite lb-1 with shared cores.
+pub const POLICIES: &str = "never,migbsp-2,refine,migpf,prefix,inform-and-transfer,greedy-refine,migbsp,greedy-comm,greedy,refine/menon,refine/every=20,inform-and-transfer/menon,greedy-refine/menon,greedy/menon,diffusion";
 
 /// The policy that never moves a process.
 pub const NEVER: &str = "never";
