@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_close, done, draws, json, lacks, read};
 
-// Each case takes the next value of each list. No two lengths have a common divisor, so that 924 cases are all combinations.
-const POLICIES: &str = "migbsp greedy/every=4 exec:./fastest/every=5 greedy-refine/charm-8/every=4 refine/menon migbsp-2007 \
+// Each case takes the next value of each list. No two lengths have a common divisor, so that 1092 cases are all combinations.
+const POLICIES: &str = "migbsp migbsp-2 migpf/every=5 greedy/every=4 exec:./fastest/every=5 greedy-refine/charm-8/every=4 refine/menon migbsp-2007 \
                         greedy/charm-8/every=4 tempered/every=6 prefix/improved-menon c-random/every=3 migcube/procassini=0.9";
 const LOADS: &str = "none walk,step=0.3,period=2s constant,load=0.3 ar,mean=0.4,on=links on-off,busy=4s \
                      daily,day=20s,period=1s,peak=9s,start=3s file,file=load.csv,repeat=10s,shift=true";
@@ -250,7 +250,7 @@ fn moves(list: &Value, keys: [&str; 3]) -> Vec<String> {
 
 #[test]
 fn every_command_agrees_with_the_run() {
-    for case in 0..draws(7, 924) {
+    for case in 0..draws(7, 1092) {
         let cell = Cell::drawn(case);
         if cell.policy.starts_with("exec") && lacks("python3") {
             continue;

@@ -401,10 +401,12 @@ fn reason_without_moves(narrator: &dyn Narrator, call: &RecordedCall) -> (String
         .collect();
     let reasons: Vec<String> = reasons.into_iter().collect();
     let missed = call.candidates.iter().filter_map(|one| {
-        Some(Shortfall {
+        let missing_amount = one.go_s? - one.stay_s?;
+        // Who would be faster alone missed another condition.
+        (missing_amount >= 0.0).then_some(Shortfall {
             leading_words: ", by ",
             format: format_time,
-            missing_amount: one.go_s? - one.stay_s?,
+            missing_amount,
         })
     });
     (reasons.join("; "), missed.collect())

@@ -45,11 +45,16 @@ use super::{
     potential::MigrationPotential,
     viability::{CandidateTimes, Reservations, ViabilityTest},
 };
-use crate::{Candidate, Policy, PolicyOptions, explain::Narrator};
+use crate::{
+    Candidate, Policy, PolicyOptions,
+    explain::{DecisionRecord, Narrator},
+};
 use migsim_base::{
     error::Error,
     plugin::OptionFlag,
+    quantities::format_time,
     units::{HostId, ProcessId, Seconds},
+    words::format_count,
 };
 
 /// The options of the policy `migbsp-2`; all other options of MigBSP have the values that the policy stands for.
@@ -118,6 +123,41 @@ impl PolicyOptions for MigBsp2Options {
             viability_transfer: true,
             ..MigBspConfig::default()
         })?))
+    }
+}
+
+/// The plan of a call, with what it does to the time of the slowest host in a superstep.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct PlanRecord {
+    slowest_host: String,
+    moves: usize,
+    supersteps: f64,
+    before_s: f64,
+    after_s: f64,
+    price_s: f64,
+}
+
+impl PlanRecord {
+    fn gain_s(&self) -> f64 {
+        self.supersteps * (self.before_s - self.after_s) - self.price_s
+    }
+
+    /// Describes the plan that a call has recorded; `None` if it has none.
+    pub(super) fn describe(call: DecisionRecord<'_>) -> Option<String> {
+        let plan = Self::deserialize(call.explanation.get("plan")?).ok()?;
+        let (host, steps) = (&plan.slowest_host, plan.supersteps);
+        let times = [plan.before_s, plan.after_s, plan.price_s, plan.gain_s()];
+        let [before, after, price, gain] = times.map(format_time);
+        Some(if plan.moves == 0 {
+            format!(
+                "The slowest host is {host}, with {before} in a superstep. No plan of moves from it gains more in {steps} supersteps than it costs."
+            )
+        } else {
+            let moves = format_count(plan.moves, "move");
+            format!(
+                "The slowest host is {host}, with {before} in a superstep; after a plan of {moves} the slowest one takes {after}. In {steps} supersteps the plan gains {steps} x ({before} - {after}) - {price} for its moves = {gain}."
+            )
+        })
     }
 }
 
@@ -199,17 +239,24 @@ impl ViabilityTest<'_> {
         &self,
         reservations: &mut Reservations,
         price: Option<Seconds>,
-    ) -> (Vec<Candidate>, Vec<CandidateTimes>) {
+    ) -> (Vec<Candidate>, Vec<CandidateTimes>, PlanRecord) {
         let mut hosts = HostTimes::new(self);
         let mut waiting: Vec<Vec<&MigrationPotential>> = vec![Vec::new(); hosts.times.len()];
         for candidate in self.candidates.iter().rev() {
             let host = self.view.placement[candidate.process()];
             waiting[host.index()].push(candidate);
         }
-        let first = hosts.slowest().1;
+        let (first, before_s) = hosts.slowest();
+        let mut plan = PlanRecord {
+            slowest_host: self.view.platform.hosts[first].name.clone(),
+            supersteps: self.horizon_supersteps,
+            before_s,
+            after_s: before_s,
+            ..PlanRecord::default()
+        };
         let (mut judged, mut times) = (Vec::new(), Vec::new());
-        // The judged candidates and the moves up to the plan with the largest gain, and that gain.
-        let (mut best, mut cost) = ((0, 0.0), 0.0);
+        // The number of judged candidates up to the end of the best plan; the moves so far and their price.
+        let (mut end, mut moves, mut price_s) = (0, 0, 0.0);
         loop {
             let (slowest, limit) = hosts.slowest();
             let Some(candidate) = waiting[slowest].pop() else {
@@ -222,10 +269,17 @@ impl ViabilityTest<'_> {
                     let cost_of =
                         |times: &CandidateTimes| times.go_transfer_s + times.go_operations_s;
                     let stated = its_times.as_ref().map_or(0.0, cost_of);
-                    cost += price.map_or(stated, Seconds::get);
-                    let gain = (first - hosts.slowest().1) * self.horizon_supersteps - cost;
-                    if gain > best.1 {
-                        best = (judged.len() + 1, gain);
+                    moves += 1;
+                    price_s += price.map_or(stated, Seconds::get);
+                    let after_s = hosts.slowest().1;
+                    let longer = PlanRecord {
+                        moves,
+                        after_s,
+                        price_s,
+                        ..plan.clone()
+                    };
+                    if longer.gain_s() > plan.gain_s() {
+                        (plan, end) = (longer, judged.len() + 1);
                     }
                 } else {
                     let back = [to, record.from];
@@ -241,17 +295,17 @@ impl ViabilityTest<'_> {
         // The others come last, in the order of the candidates, so that records have all of them.
         let tried: BTreeSet<usize> = judged.iter().map(|one| one.process.index()).collect();
         let is_left = |one: &&MigrationPotential| !tried.contains(&one.process());
-        let plan = judged.len();
+        let tried_count = judged.len();
         judged.extend(self.candidates.iter().filter(is_left).map(|one| {
-            let reason = "its host is not the slowest while the plan lasts";
+            let reason = "not on the slowest host during the plan";
             self.staying_candidate(one, reason.into())
         }));
-        for record in &mut judged[best.0..plan] {
+        for record in &mut judged[end..tried_count] {
             if record.accepted {
                 record.accepted = false;
                 record.reason = "viable alone, but the plan gains less with its move".into();
             }
         }
-        (judged, times)
+        (judged, times, plan)
     }
 }

@@ -64,6 +64,7 @@ pub(crate) use self::potential::MAX_LISTED_PAIRS;
 use self::{
     explain::MigBspNarrator,
     forecast::Forecasts,
+    migbsp_2::PlanRecord,
     potential::{MigrationPotential, PotentialComputation, Selection, select_candidates},
     trigger::{IntervalRecord, MigBspTrigger},
     viability::{CandidateTimes, Reservations, ViabilityTest},
@@ -224,7 +225,7 @@ impl MigBsp {
         selection: Selection,
         listed: Option<Vec<MigrationPotential>>,
         (pair_count, kept): (usize, usize),
-        times: Vec<CandidateTimes>,
+        (times, plan): (Vec<CandidateTimes>, Option<PlanRecord>),
         view: &View<'_>,
     ) -> MigBspExplanation {
         let moved = if view.executes_migrations {
@@ -248,6 +249,7 @@ impl MigBsp {
                 threshold_s: selection.threshold,
                 kept_by_own_cluster: (kept > 0).then_some(kept),
                 weights: self.weights.record(&self.config),
+                plan,
             },
             stays_in_preferred_cluster: self.config.own_cluster != OwnCluster::Within,
             potentials: listed.unwrap_or(selection.candidates).into(),
@@ -320,6 +322,8 @@ struct Outline {
     kept_by_own_cluster: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<PlanRecord>,
 }
 
 impl Explain for MigBspExplanation {
@@ -443,14 +447,20 @@ impl Policy for MigBsp {
         let kept = kept.kept_process_count(&best, &reservations);
         let selection = self.select(best, view);
         let call = self.viability_test(&selection.candidates, &potentials, view);
-        let (mut judged, times) = match self.config.plan {
-            Plan::Each => call.judge(&mut reservations),
-            Plan::Slowest => call.judge_plan(&mut reservations, self.move_price),
+        let (mut judged, times, plan) = match self.config.plan {
+            Plan::Each => {
+                let (judged, times) = call.judge(&mut reservations);
+                (judged, times, None)
+            }
+            Plan::Slowest => {
+                let (judged, times, plan) = call.judge_plan(&mut reservations, self.move_price);
+                (judged, times, Some(plan))
+            }
         };
         self.order_hosts_by_rank(&mut judged, &times, view);
         let migrations = self.migrations(&judged);
         self.decided_migration_count = migrations.len();
-        let record = self.record(selection, listed, (pairs, kept), times, view);
+        let record = self.record(selection, listed, (pairs, kept), (times, plan), view);
         Ok(Decision {
             migrations,
             candidates: judged,

@@ -311,6 +311,33 @@ fn a_plan_moves_who_makes_supersteps_shorter() {
 }
 
 #[test]
+fn a_plan_says_what_it_gains() {
+    let config = MigBspConfig {
+        plan: Plan::Slowest,
+        own_cluster: OwnCluster::Within,
+        viability_cost: Seconds::of(0.9),
+        ..config()
+    };
+    let (_, decision) = decide(config, &[(LABTEC, [6e9; 2]), (LABTEC + 1, [3e9; 2])], true);
+    let record = decision.explanation.unwrap().to_json();
+    // p1 takes 4 s on Labtec and 3 s on Aquario, in each of α' = 4 supersteps.
+    let expected = json!({
+        "slowest_host": "Labtec-0", "moves": 1, "supersteps": 4.0, "before_s": 4.0, "after_s": 3.0, "price_s": 0.9
+    });
+    assert_eq!(record["plan"], expected);
+    let call = DecisionRecord {
+        superstep: 4,
+        candidates: &[],
+        migrations: &[],
+        explanation: &record,
+    };
+    assert_eq!(
+        PlanRecord::describe(call).unwrap(),
+        "The slowest host is Labtec-0, with 4.000 s in a superstep; after a plan of 1 move the slowest one takes 3.000 s. In 4 supersteps the plan gains 4 x (4.000 s - 3.000 s) - 900.000 ms for its moves = 3.100 s."
+    );
+}
+
+#[test]
 fn a_plan_pays_for_all_its_moves() {
     // One move gains nothing, two gain 1 s in each of α' = 4 supersteps.
     assert_eq!(moving(Plan::Slowest, &[4.0, 4.0], 1.9), [0, 1]);

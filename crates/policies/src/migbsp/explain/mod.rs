@@ -18,7 +18,7 @@ use crate::{
         PlainNarrator, RecordedCandidate, ScoreHeadings, Shortfall, describe_saving,
         list_explanation_values, time_ratio,
     },
-    migbsp::viability::CandidateTimes,
+    migbsp::{migbsp_2::PlanRecord, viability::CandidateTimes},
 };
 use migsim_base::quantities::format_time;
 
@@ -44,13 +44,15 @@ impl Narrator for MigBspNarrator {
         };
         let ranks = highest_potentials(&all);
         let all = &all;
-        RecordedSelection {
+        let selection = RecordedSelection {
             scene,
             call,
             all,
             ranks,
-        }
-        .describe()
+        };
+        let mut sentences = selection.describe();
+        sentences.extend(PlanRecord::describe(call));
+        sentences
     }
 
     fn describe_offered_host(
