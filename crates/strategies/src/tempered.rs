@@ -20,6 +20,8 @@
 //! Source: DARMA vt (706919ae), `TemperedLB`; Lifflander et al., Optimizing distributed load balancing for workloads with
 //! time-varying imbalance, CLUSTER 2021.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -211,10 +213,29 @@ impl<'a> SwapState<'a> {
             .collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
         order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
+        // Two hosts without processes have nothing to swap: of the hosts after such a host only those with processes are met.
+        let with_processes = |at: &usize| !self.processes_of_host[order[*at]].is_empty();
+        let mut occupied: BTreeSet<usize> = (0..order.len()).filter(with_processes).collect();
         let mut has_swapped = false;
         for (at, &a) in order.iter().enumerate() {
-            for &b in order[at + 1..].iter().rev() {
-                has_swapped |= self.make_best_swap([a, b], weighed);
+            let mut end = order.len();
+            while end > at + 1 {
+                let mut next = Some(end - 1);
+                if !occupied.contains(&at) {
+                    next = occupied.range(at + 1..end).next_back().copied();
+                }
+                let Some(other) = next else { break };
+                if self.make_best_swap([a, order[other]], weighed) {
+                    has_swapped = true;
+                    for one in [at, other] {
+                        if self.processes_of_host[order[one]].is_empty() {
+                            occupied.remove(&one);
+                        } else {
+                            occupied.insert(one);
+                        }
+                    }
+                }
+                end = other;
             }
         }
         has_swapped
