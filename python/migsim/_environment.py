@@ -62,8 +62,8 @@ class Environment:
 
     #: The messages of calls with own moves, as `Policy.procedure`.
     procedure: str | Mapping[str, Mapping[str, int]] | None = None
-    #: The elementary operations of such a call.
-    operations: int = 0
+    #: The elementary operations of such a call; None stands for 100 for each process.
+    operations: int | None = None
 
     def __init__(self, settings: Settings = None, /, **keywords: Unpack[RunKeywords]) -> None:
         self._experiment = Experiment(settings, **keywords)
@@ -131,7 +131,7 @@ class Environment:
             action = moves(action, self.view)
         elif not (action is None or isinstance(plain(action), bool)):
             raise TypeError(f"the action is {action!r}; give None or False (no call), True (a call of the strategy), or the moves of a call")
-        seconds, is_over, call_s, moves_s, now_s = self._core.step(action, procedure(self))
+        seconds, is_over, call_s, moves_s, now_s = self._core.step(action, procedure(self, self.view))
         info = {"now_s": now_s, "call_s": call_s, "moves_s": moves_s}
         if is_over:
             info["makespan_s"] = now_s

@@ -137,8 +137,9 @@ class Policy:
     #: `"central"` (all hosts report to one), `"through-managers"`, `"none"`, or
     #: `{"between-neighbours": {"rounds": 10, "max_messages_per_round": 2}}`.
     procedure: str | Mapping[str, Mapping[str, int]] | None = None
-    #: The elementary operations of the decision, unless the procedure is that of MigBSP; `decide` may set it.
-    operations: int = 0
+    #: The elementary operations of the decision, unless the procedure is that of MigBSP; `decide` may set it. None stands for 100 for
+    #: each process.
+    operations: int | None = None
 
     def is_call_due(self, view: View) -> bool:
         """Returns whether a call is due at this barrier; called after each superstep."""
@@ -209,15 +210,17 @@ def moves(answer: Any, view: View) -> list[tuple[int, int]]:
     return found
 
 
-def procedure(caller: Any) -> str:
+def procedure(caller: Any, view: View) -> str:
     """Returns the attributes `procedure` and `operations` as JSON, as in `calls.jsonl`."""
-    gather = getattr(caller, "procedure", None)
-    return "null" if gather is None else json.dumps({"gather": gather, "operations": index(getattr(caller, "operations", 0))})
+    gather, operations = getattr(caller, "procedure", None), getattr(caller, "operations", None)
+    if operations is None:
+        operations = 100 * len(view.placement)
+    return "null" if gather is None else json.dumps({"gather": gather, "operations": index(operations)})
 
 
 def decided(caller: Any, view: View) -> tuple[list[tuple[int, int]], str]:
     """Calls `decide` of a policy; returns its moves and its procedure."""
-    return moves(caller.decide(view), view), procedure(caller)
+    return moves(caller.decide(view), view), procedure(caller, view)
 
 
 def policies() -> list[str]:

@@ -30,7 +30,7 @@ const MAX_TERMS: usize = 6;
 const VARIABLES: [&str; 6] = ["P", "H", "M", "N", "log2(P)", "log2(H)"];
 
 /// Operations that a decision counts for each process if its policy does not count operations.
-const OPERATIONS_PER_PROCESS: f64 = 100.0;
+pub const OPERATIONS_PER_PROCESS: u64 = 100;
 
 /// Sizes on which the time of a decision depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl DecisionCost {
             processes,
             cores,
             size.migrations as f64,
-            operations.unwrap_or(OPERATIONS_PER_PROCESS * processes),
+            operations.unwrap_or(OPERATIONS_PER_PROCESS as f64 * processes),
             processes.log2(),
             cores.log2(),
         ];

@@ -102,7 +102,7 @@ pub use config::{
     ShortcutChoice, TransferStart, WaitingProcesses,
 };
 pub use decision::{CallProcedure, Candidate, Decision, Explain, Gather, Migration};
-pub use decision_cost::{DecisionCost, DecisionSize};
+pub use decision_cost::{DecisionCost, DecisionSize, OPERATIONS_PER_PROCESS};
 pub use measures::{Measures, Traffic, resize_and_fill};
 pub use memo::{Memo, MemoBudget};
 pub use migsim_engine::Message;

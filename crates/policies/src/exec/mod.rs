@@ -33,8 +33,8 @@
 //!
 //! The program is started at the first call of a scenario and answers all calls of this scenario, so that it may keep a state. At
 //! the end of the scenario the program's input is closed. If the answers depend only on the input, the run can be repeated with
-//! the same result. The simulated cost of a decision is declared by `operations`: the real computing time of the program never
-//! affects a run. It is only limited (`policy.exec.timeout`).
+//! the same result. The simulated cost of a decision is declared by `operations`, 100 for each process if it is not stated: the
+//! real computing time of the program never affects a run. It is only limited (`policy.exec.timeout`).
 //!
 //! `--policy 'exec:python3 mylb.py'` is short for the policy `exec` with the option `command`. Spaces separate the arguments,
 //! except between double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb
@@ -65,6 +65,7 @@ use migsim_base::{
     units::{Seconds, Time},
     words::format_count,
 };
+use migsim_bsp::OPERATIONS_PER_PROCESS;
 
 /// The name of the policy that calls an external program.
 pub(super) const EXEC: &str = "exec";
@@ -118,10 +119,14 @@ pub struct ExecOptions {
     /// The program and its arguments, separated by spaces. An argument with spaces or commas must be in double quotes.
     pub command: String,
     /// The simulated cost of a decision as a number of elementary operations of 10 instructions each; `operations` in the answer
-    /// of the program overrides this number. The real computing time of the program does not count.
-    #[serde(deserialize_with = "deserialize_operations")]
+    /// of the program overrides this number. Without either, a decision has 100 operations for each process. The real computing
+    /// time of the program does not count.
+    #[serde(
+        deserialize_with = "deserialize_some_operations",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schemars(with = "u64")]
-    pub operations: u64,
+    pub operations: Option<u64>,
     /// The maximum CPU time for an answer of the program, its threads and the programs that it starts; the run then ends
     /// with an error. A program that waits may take five times as long.
     pub timeout: Seconds,
@@ -131,7 +136,7 @@ impl Default for ExecOptions {
     fn default() -> Self {
         Self {
             command: String::new(),
-            operations: 0,
+            operations: None,
             timeout: Seconds::of(60.0),
         }
     }
@@ -484,12 +489,12 @@ impl ProgramAnswer {
 }
 
 /// Converts an answer of the program into an assignment of processes to cores. `operations` is the cost of the decision if the
-/// answer states none.
+/// answer states none; `None` stands for the same number for each process as of policies that count no operations.
 fn parse_assignment(
     read: ProgramAnswer,
     instance: &Instance<'_>,
     hosts_by_core: &[usize],
-    operations: u64,
+    operations: Option<u64>,
 ) -> Result<Assignment, Problem> {
     let (key, place, numbers, count) = match (read.assignment, read.placement) {
         (Some(cores), None) => ("assignment", "core", cores, instance.host_count()),
@@ -534,8 +539,9 @@ fn parse_assignment(
             .filter(|&(process, host)| hosts_by_core[instance.current_hosts[process]] != host);
         places = cores_after_moves(instance, hosts_by_core, moves);
     }
-    let mut assignment =
-        Assignment::from_central_decision(places, read.operations.unwrap_or(operations));
+    let stated = read.operations.or(operations);
+    let guessed = OPERATIONS_PER_PROCESS * places.len() as u64;
+    let mut assignment = Assignment::from_central_decision(places, stated.unwrap_or(guessed));
     assignment.communication_pattern = read.gather.unwrap_or(assignment.communication_pattern);
     assignment.remarks.extend(read.words);
     Ok(assignment)
