@@ -39,9 +39,12 @@ pub(super) fn main_effect(
         .zip(means)
         .filter_map(|(values, mean)| Some((values[parameter].as_ref()?, (*mean)?)));
     let with: Vec<(&Value, f64)> = with.collect();
-    let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
-    let centre = mean(&all);
-    let total: f64 = all.iter().map(|goal| (goal - centre).powi(2)).sum();
+    // Settings without the parameter count in the variance, so that the shares of all parameters are of the same whole.
+    let all: Vec<f64> = means.iter().flatten().copied().collect();
+    let all_centre = mean(&all);
+    let total: f64 = all.iter().map(|goal| (goal - all_centre).powi(2)).sum();
+    let having: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
+    let centre = mean(&having);
     let groups = group_goal_by_parameter_value(&with);
     let explained: f64 = groups
         .iter()
@@ -52,7 +55,7 @@ pub(super) fn main_effect(
     let rank = |value: &(String, f64)| goal.sign() * value.1;
     values.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
     // Differences by rounding do not count as variance.
-    let is_varied = total > 1e-18 * centre * centre * all.len() as f64;
+    let is_varied = total > 1e-18 * all_centre * all_centre * all.len() as f64;
     MainEffect {
         parameter_index: parameter,
         variance_share: is_varied.then(|| (explained / total).min(1.0)),
