@@ -193,8 +193,9 @@ fn describe_alpha_change(
     let (from, to) = (interval.length, interval.next_length);
     let minimum = match scene.options["floor"].as_str() {
         Some("one") => Some(1),
-        Some("initial") => scene.options["alpha"].as_u64(),
-        _ => None,
+        // Policies without this option stop at the first value.
+        Some("initial") | None => scene.options["alpha"].as_u64(),
+        Some(_) => None,
     };
     let is_least = falls && minimum == Some(interval.next_length);
     let least = if is_least { ", its minimum" } else { "" };
