@@ -126,7 +126,7 @@ impl Comparison {
         let seen = 1.0 - (1.0 - RARE_RUNS).powf(seeds as f64);
         (self.test_conditions.are_tests_possible() && seen < 0.9).then(|| {
             format!(
-                "With {seeds} seeds, the intervals (±) contain the true value in 95 of 100 comparisons; if one run in ten takes much longer than the others, perhaps in only {:.0}, since the other comparisons have no such run.",
+                "With {seeds} seeds, the intervals (±) contain the true value in 95 of 100 comparisons; if one run in ten takes much longer than the others, only {:.0} of 100 comparisons have such a run, and the intervals of the others are too short.",
                 100.0 * seen
             )
         })
