@@ -365,8 +365,9 @@ fn undetermined_constants(
         let what = "the bandwidth factor, since no measured message is large enough: each transfer takes less time than latency and overhead";
         open.push(what.to_owned());
     } else if inverse < 1.0 && fit.has_large_messages {
-        let what = "whether the bandwidths of the platform are right, since measured messages are faster than these bandwidths allow";
-        open.push(what.to_owned());
+        open.push(format!(
+            "whether the bandwidths of the platform are right, since measured messages are faster than these bandwidths and the other settings of the library `{base}` allow"
+        ));
     }
     let rest = "the size from which receives are late, the barrier, slow start and the sharing of links, which single messages do not show";
     open.push(format!(

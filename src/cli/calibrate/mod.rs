@@ -149,8 +149,7 @@ fn doubtful_fit_error() -> Error {
     let problem = Problem::new(
         "the fitted values are doubtful (see the warnings), so that no library was written",
     );
-    let hint =
-        "correct the table or the platform, or write the library nevertheless with `--accept`";
+    let hint = "correct the table or the platform, begin with settings without late receives and slow start (`--library ideal`), or write the library nevertheless with `--accept`";
     Error::SimulationFailure(problem.hint(hint))
 }
 
