@@ -22,36 +22,71 @@ const GROUPS: [(&str, &[&str]); 3] = [
     ("decisions", &["policy.decision"]),
 ];
 
-/// Describes from which source the settings of an experiment take the costs of messages, moves and decisions; `None` if the
-/// settings were fitted to the platform.
-pub fn describe_prices(settings: &Value) -> Option<String> {
-    if settings["basis"]["is_calibrated"] == true {
+/// Describes from which source experiments take the processor time of messages, moves and decisions; `None` if their settings
+/// were fitted to the platform. `all` has the settings of at least one experiment; they may differ in the policy.
+pub fn describe_prices<'a>(all: impl IntoIterator<Item = &'a Value>) -> Option<String> {
+    let all: Vec<&Value> = all.into_iter().collect();
+    let first = *all.first()?;
+    if first["basis"]["is_calibrated"] == true {
         return None;
     }
+    let text = GROUPS.map(|(group, keys)| {
+        if group != "decisions" {
+            return format!("{group} {}", source(first, group, keys));
+        }
+        // Each source with its policies; without calls nothing is decided.
+        let mut sources: Vec<(String, Vec<&str>)> = Vec::new();
+        for settings in &all {
+            let policy = settings["policy"]["name"].as_str().unwrap_or_default();
+            if policy == "never" {
+                continue;
+            }
+            let own = source(settings, group, keys);
+            match sources.iter_mut().find(|(source, _)| *source == own) {
+                Some((_, policies)) if policies.contains(&policy) => {}
+                Some((_, policies)) => policies.push(policy),
+                None => sources.push((own, vec![policy])),
+            }
+        }
+        let is_same = sources.len() == 1;
+        let sources = sources.iter().map(|(source, policies)| {
+            if is_same {
+                source.clone()
+            } else {
+                format!("{source} ({})", policies.join(", "))
+            }
+        });
+        let sources: Vec<String> = sources.collect();
+        if sources.is_empty() {
+            return format!("{group} none");
+        }
+        format!("{group} {}", sources.join(", "))
+    });
+    Some(text.join(", "))
+}
+
+/// Describes from which source an experiment takes the prices of a group with these keys.
+fn source(settings: &Value, group: &str, keys: &[&str]) -> String {
     let value = |key: &&str| settings.pointer(&format!("/{}", key.replace('.', "/")));
     let is_of_library = |key: &String| settings["origins"].get(key).is_some();
     let is_guessed = matches!(
         settings["costs"]["call"]["model"].as_str(),
         None | Some("messages")
     );
-    let text = GROUPS.map(|(group, keys)| {
-        let set = keys.iter().flat_map(|key| match value(key) {
-            None | Some(Value::Null) => vec![],
-            Some(Value::Object(of)) => of.keys().map(|name| format!("{key}.{name}")).collect(),
-            Some(value) if value == "0 s" => vec![],
-            Some(_) => vec![(*key).to_owned()],
-        });
-        let (known, own): (Vec<_>, Vec<_>) = set.partition(is_of_library);
-        let source = match settings["library"].as_str().filter(|_| !known.is_empty()) {
-            Some(library) if own.is_empty() => format!("of library {library}"),
-            Some(library) => format!("of library {library} and as set"),
-            None if !known.is_empty() || !own.is_empty() => "as set".to_owned(),
-            None if group == "decisions" && is_guessed => "guessed".to_owned(),
-            None => "none".to_owned(),
-        };
-        format!("{group} {source}")
+    let set = keys.iter().flat_map(|key| match value(key) {
+        None | Some(Value::Null) => vec![],
+        Some(Value::Object(of)) => of.keys().map(|name| format!("{key}.{name}")).collect(),
+        Some(value) if value == "0 s" => vec![],
+        Some(_) => vec![(*key).to_owned()],
     });
-    Some(text.join(", "))
+    let (known, own): (Vec<_>, Vec<_>) = set.partition(is_of_library);
+    match settings["library"].as_str().filter(|_| !known.is_empty()) {
+        Some(library) if own.is_empty() => format!("of library {library}"),
+        Some(library) => format!("of library {library} and as set"),
+        None if !known.is_empty() || !own.is_empty() => "as set".to_owned(),
+        None if group == "decisions" && is_guessed => "guessed".to_owned(),
+        None => "none".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -62,7 +97,7 @@ mod tests {
 
     #[test]
     fn each_price_has_its_source() {
-        let of = |settings: Value| describe_prices(&settings).unwrap();
+        let of = |settings: Value| describe_prices([&settings]).unwrap();
         assert_eq!(
             of(json!({})),
             "messages none, moves none, decisions guessed"
@@ -80,7 +115,22 @@ mod tests {
         own["policy"]["decision"]["refine"] = json!("1 us * P");
         assert_eq!(of(own), expected.to_owned() + " and as set");
         let fitted = json!({ "basis": { "experiment": "lu", "is_calibrated": true } });
-        assert_eq!(describe_prices(&fitted), None);
+        assert_eq!(describe_prices([&fitted]), None);
+        let of_policy = |name: &str, library: Value| {
+            let policy = json!({ "name": name, "decision": { name: "1 us * P" } });
+            json!({ "policy": policy, "library": library, "origins": { format!("policy.decision.{name}"): "x" } })
+        };
+        let [never, refine] = ["never", "refine"].map(|name| json!({ "policy": { "name": name } }));
+        let greedy = of_policy("greedy", json!("mine"));
+        assert_eq!(
+            describe_prices([&never, &greedy, &refine]).unwrap(),
+            "messages none, moves none, decisions of library mine (greedy), guessed (refine)"
+        );
+        assert_eq!(
+            describe_prices([&never, &greedy]).unwrap(),
+            "messages none, moves none, decisions of library mine"
+        );
+        assert!(of(never).ends_with("decisions none"));
         let free = json!({ "costs": { "call": { "model": "none" } } });
         assert_eq!(of(free), "messages none, moves none, decisions none");
     }

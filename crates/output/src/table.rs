@@ -112,7 +112,7 @@ pub(super) fn moves_back_line(returns: usize, moves: usize) -> Option<String> {
 pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved_settings;
     let is_own = experiment.platform.equal_built_in_platform.is_none();
-    let prices = describe_prices(settings).filter(|_| is_own);
+    let prices = describe_prices([settings]).filter(|_| is_own);
     let heading = format_experiment_heading(
         &application_title(&experiment.registry, &settings["workload"]),
         &policy_label(&experiment.registry, &settings["policy"]),
@@ -123,7 +123,7 @@ pub(super) fn experiment_heading(experiment: &Experiment) -> String {
     );
     // On the user's own platform, the accuracy of the times depends on the prices.
     prices.map_or(heading.clone(), |prices| {
-        format!("{heading}; prices: {prices}")
+        format!("{heading}; processor time: {prices}")
     })
 }
 

@@ -186,7 +186,7 @@ impl Advising<'_> {
             first_part_chose: None,
             supersteps: [first, count],
             indifference: self.indifference,
-            prices: describe_prices(&own.resolved_settings),
+            prices: describe_prices(&self.settings_of_policies(seeds[0])),
             seeds,
             judging_seeds: Vec::new(),
             disturbance: own.config.runtime.noise.max(DISTURBANCE),
@@ -221,6 +221,16 @@ impl Advising<'_> {
             "--budget",
             format!("give a `--budget` of at least {least}, or fewer `--policies`"),
         ))
+    }
+
+    /// Returns the settings of the experiment with each policy.
+    fn settings_of_policies(&self, seed: u64) -> Vec<Value> {
+        let load = |policy: &String| {
+            let setting = [None, Some(policy.as_str().into())];
+            load_experiment(self.sweep, &setting, seed).ok()
+        };
+        let experiments = self.policies.iter().filter_map(load);
+        experiments.map(|one| one.resolved_settings).collect()
     }
 
     /// Simulates the first supersteps of all pairs, and returns the pairs that could be simulated, the fastest first.
@@ -542,7 +552,8 @@ impl Advice {
     /// Says on how many runs, seeds and prices the advice rests.
     fn basis(&self) -> String {
         let prices = self.prices.as_ref();
-        let prices = prices.map_or_else(String::new, |prices| format!(" Prices: {prices}."));
+        let prices =
+            prices.map_or_else(String::new, |prices| format!(" Processor time: {prices}."));
         format!(
             "{}; seeds {}, judged with {}.{prices}",
             format_count(self.runs, "run"),

@@ -113,6 +113,8 @@ pub struct Comparison {
 pub struct AdditionalResults {
     /// The results for each seed; empty if there are none.
     pub seeds: Vec<SeedResults>,
+    /// The sources of the processor time of messages, moves and decisions; `None` if they are not known or fitted to the platform.
+    pub prices: Option<String>,
     /// Makespan with the policy called after the best supersteps \[s\], by setting and by seed; `None` if a run failed, empty if
     /// the best supersteps were not searched.
     pub makespans_with_best_calls: Vec<Vec<Option<f64>>>,
@@ -134,8 +136,6 @@ pub struct SeedResults {
     pub static_starts_note: Option<String>,
     /// Whether the application is a recording of a real program.
     pub is_application_recorded: bool,
-    /// The sources of the costs of messages, moves and decisions; `None` if they are not known or fitted to the platform.
-    pub prices: Option<String>,
 }
 
 /// The searches and simulations that the user requested in addition to the runs of the policies.
@@ -258,7 +258,7 @@ impl Comparison {
         Self {
             seeds_needed: seeds_needed(test_conditions, &policies),
             is_application_recorded: known.seeds.iter().any(|one| one.is_application_recorded),
-            prices: known.seeds.iter().find_map(|one| one.prices.clone()),
+            prices: known.prices.clone(),
             best_static_start: find_best_static_start(&starts, best, alone.as_deref()),
             policies,
             failed_policies,
@@ -499,8 +499,12 @@ pub fn compute_additional_results(
     };
     let times: Vec<Option<f64>> = (0..runs).into_par_iter().map(of_run).collect();
     let times = times.chunks(plan.seeds.len()).map(<[_]>::to_vec);
+    let settings = 0..plan.settings.len();
+    let experiments = settings.filter_map(|one| plan.experiment(sweep, one, plan.seeds[0]).ok());
+    let settings: Vec<_> = experiments.map(|one| one.resolved_settings).collect();
     Ok(AdditionalResults {
         seeds,
+        prices: describe_prices(&settings),
         makespans_with_best_calls: times.collect(),
     })
 }
@@ -523,7 +527,6 @@ fn compute_seed_results(
     let mut known = SeedResults {
         lower_bound: Some(first.makespan_lower_bound().get()),
         is_application_recorded: first.is_recorded_program,
-        prices: describe_prices(&first.resolved_settings),
         ..SeedResults::default()
     };
     if wanted.simulates_static_starts {

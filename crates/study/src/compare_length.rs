@@ -73,7 +73,6 @@ mod tests {
         let known = AdditionalResults {
             seeds: vec![SeedResults {
                 is_application_recorded: true,
-                prices: None,
                 ..SeedResults::default()
             }],
             ..AdditionalResults::default()

@@ -75,7 +75,6 @@ impl RunOfFolder {
                 .as_ref()
                 .map(|experiment| experiment.makespan_lower_bound().get()),
             static_starts: self.run.static_starts.clone(),
-            prices: describe_prices(&self.run.experiment_settings),
             ..SeedResults::default()
         }
     }
@@ -149,6 +148,7 @@ pub fn compare_run_folders(
     let first = &runs_of_plan[..plan.seeds.len()];
     let known = AdditionalResults {
         seeds: first.iter().map(|folder| folder.seed_results()).collect(),
+        prices: describe_prices(folders.iter().map(|folder| &folder.run.experiment_settings)),
         ..AdditionalResults::default()
     };
     let comparison = Comparison::from_rows(&plan, &rows, &known);

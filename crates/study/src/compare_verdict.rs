@@ -39,7 +39,7 @@ impl Comparison {
             self.coverage_sentence(),
             self.prices
                 .as_ref()
-                .map(|prices| format!("Prices: {prices}.")),
+                .map(|prices| format!("Processor time: {prices}.")),
             (!self.failed_policies.is_empty()).then(|| {
                 format!(
                     "Runs of these policies failed, so that they have no rank: {}.",

@@ -33,6 +33,10 @@ pub enum FileKind {
     ClusterTable,
     /// A table of the measured background load of hosts or links over time.
     MeasuredLoad,
+    /// Data of DARMA/vt or LBAF about one rank.
+    VtData,
+    /// A table of the times of single messages.
+    MessageTimes,
     /// A file in a format of another program that migsim cannot read; the string names the format.
     ForeignFormat(&'static str),
 }
@@ -62,6 +66,9 @@ impl FileKind {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if let Some((_, format)) = FOREIGN.iter().find(|(start, _)| text.starts_with(start)) {
             return Some(Self::ForeignFormat(format));
+        }
+        if text.starts_with("# OSU MPI") {
+            return Some(Self::MessageTimes);
         }
         match text.chars().next()? {
             '{' => detect_json_kind(text),
@@ -105,6 +112,8 @@ impl FileKind {
             Self::ProcessMapping => "a table of processes and their hosts",
             Self::ClusterTable => "a table of hosts and their clusters",
             Self::MeasuredLoad => "a measured load",
+            Self::VtData => "data of DARMA/vt",
+            Self::MessageTimes => "a table of times of messages",
             Self::ForeignFormat(format) => format,
         }
     }
@@ -121,6 +130,14 @@ impl FileKind {
             Self::ProcessMapping => format!("use `--mapping {source}`"),
             Self::ClusterTable => format!("use `--clusters {source}`"),
             Self::MeasuredLoad => format!("use `--load file,file={source}`"),
+            Self::VtData => {
+                let name = source.trim_end_matches(".br").trim_end_matches(".json");
+                let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+                format!("use `--app vt --data {}`", prefix.trim_end_matches('.'))
+            }
+            Self::MessageTimes => {
+                format!("use `migsim calibrate --platform PLATFORM --table {source}`")
+            }
             Self::ForeignFormat(OTF2) => {
                 format!("write a trace with `python -m migsim.otf2 {source} FILE.trace --speed SPEED`, and use that")
             }
@@ -135,6 +152,8 @@ impl FileKind {
 /// The top-level keys by which the kind of a JSON file is recognised.
 #[derive(Deserialize)]
 struct TopLevelKeys {
+    #[serde(default, rename = "type")]
+    kind: Option<Value>,
     #[serde(default)]
     schema: Option<Value>,
     #[serde(default)]
@@ -162,6 +181,7 @@ fn detect_json_kind(text: &str) -> Option<FileKind> {
         Some("migsim-platform-1" | "migsim-zones-1") => Some(FileKind::Platform),
         Some("migsim-experiment-1") => Some(FileKind::Experiment),
         Some("migsim-sweep-1" | "migsim-run-1") => Some(FileKind::SweepOrRunManifest),
+        _ if head.kind.is_some_and(|kind| kind == "LBDatafile") => Some(FileKind::VtData),
         _ if head.workload.is_some() || head.extends.is_some() => Some(FileKind::Experiment),
         _ if head.speeds.is_some() && head.current.is_some() => Some(FileKind::BarrierSnapshot),
         _ if head.clusters.is_some_and(|clusters| clusters.is_array()) => Some(FileKind::Platform),
@@ -209,6 +229,7 @@ fn detect_kind_by_first_line(text: &str) -> Option<FileKind> {
         (&["host", "cluster"], FileKind::ClusterTable),
         (&["date", "load"], FileKind::MeasuredLoad),
         (&["time", "load"], FileKind::MeasuredLoad),
+        (&["from", "to", "bytes", "time"], FileKind::MessageTimes),
     ]
     .iter()
     .find(|(columns, _)| has(columns))
@@ -248,6 +269,12 @@ mod tests {
             ("\"host\",\"cluster\"\n", FileKind::ClusterTable),
             ("date_s,load\n0,0.5\n", FileKind::MeasuredLoad),
             (
+                "{\"type\": \"LBDatafile\", \"phases\": []}",
+                FileKind::VtData,
+            ),
+            ("from,to,bytes,time_s\n", FileKind::MessageTimes),
+            ("# OSU MPI Latency Test v7.3\n", FileKind::MessageTimes),
+            (
                 "%EventDef PajeX 1\n",
                 FileKind::ForeignFormat("a Paje trace"),
             ),
@@ -271,6 +298,8 @@ mod tests {
         ] {
             assert_eq!(FileKind::detect_from_text(text), Some(kind), "{text}");
         }
+        let hint = FileKind::VtData.usage_hint("nolb/data.12.json.br");
+        assert_eq!(hint, "use `--app vt --data nolb/data`");
         for text in ["", "{", "{}", "[1]", "0 0.5\n", "a,b\n", "24\n23\n"] {
             assert_eq!(FileKind::detect_from_text(text), None, "{text}");
         }

@@ -32,8 +32,9 @@ pub(super) fn built_in_experiment_paragraph(report: &Report) -> String {
     serde_json::from_value(report.run.experiment_settings["basis"].clone()).map_or_else(
         |_| String::new(),
         |basis: Basis| {
-            let prices = describe_prices(&report.run.experiment_settings);
-            let prices = prices.map_or_else(String::new, |prices| format!(" Prices: {prices}."));
+            let prices = describe_prices([&report.run.experiment_settings]);
+            let prices =
+                prices.map_or_else(String::new, |prices| format!(" Processor time: {prices}."));
             format!(
                 "<p class=\"note\">Run with {}.{}</p>\n",
                 escape_html(&basis.describe()),

@@ -185,13 +185,13 @@ impl BenchResults {
 
     fn prices_remark(&self) -> Option<String> {
         let cases = self.cases.iter();
-        let mut prices = cases.map(|one| describe_prices(&one.case.experiment));
+        let mut prices = cases.map(|one| describe_prices([&one.case.experiment]));
         let first = prices.next()??;
         let is_same = prices.all(|other| other.as_ref() == Some(&first));
         let differ =
             "Prices of messages, moves and decisions differ between cases (see the classes).";
         Some(if is_same {
-            format!("Prices: {first}.")
+            format!("Processor time: {first}.")
         } else {
             differ.to_owned()
         })
