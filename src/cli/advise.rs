@@ -48,8 +48,7 @@ pub(super) fn run_advise(
         indifference: arguments.indifference,
         store: &store,
     };
-    let mut advice =
-        setup.run_with_store(&store, u64::from(arguments.budget), || advising.run())?;
+    let mut advice = setup.run_with_store(&store, None, || advising.run())?;
     advice.command = best_run_command(settings, &sweep, &advice.advised.setting())?;
     let page = || [("index.html", advice.page())];
     setup.finish(out, advice.to_json(), || advice.sheet(), page)?;

@@ -50,7 +50,7 @@ pub(super) fn run_bottlenecks(
     };
     let store = setup.open_store(errors)?;
     let prepared = setup.threads.install(|| prepare_profile(sweep, wanted))?;
-    let profile = setup.run_with_store(&store, prepared.run_count(), || {
+    let profile = setup.run_with_store(&store, Some(prepared.run_count()), || {
         prepared.simulate_all_changes(&store)
     })?;
     setup.print_notes(&profile.notes, errors);

@@ -154,23 +154,24 @@ impl StudySetup {
         runs: &[usize],
         store: &Mutex<Store>,
     ) -> Result {
-        self.run_with_store(store, runs.len() as u64, || {
+        self.run_with_store(store, Some(runs.len() as u64), || {
             simulate_runs(sweep, plan, runs, store)
         })
     }
 
-    /// Runs `work`, which simulates up to `total` runs and adds their results to a store, and shows its progress.
+    /// Runs `work`, which simulates runs and adds their results to a store, and shows its progress. `total` is the number of runs;
+    /// `None` if only their maximum is known.
     ///
     /// Ctrl-C prints what happens to the results and ends the process; the store keeps all results.
     pub(super) fn run_with_store<R: Send>(
         &self,
         store: &Mutex<Store>,
-        total: u64,
+        total: Option<u64>,
         work: impl FnOnce() -> Result<R> + Send,
     ) -> Result<R> {
         let bar = ProgressDisplay {
             item_noun: "runs",
-            total_items: Some(total),
+            total_items: total,
             prints_lines_without_terminal: true,
             is_quiet: self.output.quiet,
         };

@@ -65,7 +65,7 @@ pub(super) fn run_tune(
     };
     if arguments.suite.is_some() {
         let search = SuiteTuning { tuning, cases };
-        let found = setup.run_with_store(&store, arguments.budget.into(), || search.run())?;
+        let found = setup.run_with_store(&store, Some(arguments.budget.into()), || search.run())?;
         let none: [(&str, String); 0] = [];
         let sheet = || found.sheet();
         return setup.finish(out, found.to_json(), sheet, || none);
@@ -77,7 +77,7 @@ pub(super) fn run_tune(
         .map_or(FRESH_SEEDS as u64, ValuesSpec::value_count)
         .saturating_mul(2)
         .saturating_add(u64::from(arguments.budget));
-    let mut found = setup.run_with_store(&store, total, || tuning.run())?;
+    let mut found = setup.run_with_store(&store, Some(total), || tuning.run())?;
     found.report.command = best_run_command(settings, &sweep, &found.best_setting)?;
     let plan = &found.plan;
     let rows = &found.rows;
