@@ -310,14 +310,25 @@ impl BenchResults {
     /// Returns a table with a row per class of cases: the policies with the lowest mean ratios to the best known makespan in this
     /// class.
     pub(super) fn class_table(&self) -> Table {
-        let title = "The two policies with the lowest mean ratio in each class of cases";
+        let (title, least, mean) = match self.rank_by {
+            RankingMean::Arithmetic => (
+                "The two policies with the lowest mean ratio in each class of cases",
+                "least mean ratio",
+                "mean ratio",
+            ),
+            RankingMean::Geometric => (
+                "The two policies with the lowest geometric mean in each class of cases",
+                "least geometric mean",
+                "geometric mean",
+            ),
+        };
         let columns = [
             text_column("class", "class"),
             number_column("cases", "cases"),
-            text_column("least mean ratio", "first"),
-            number_column("mean ratio", "first_ratio"),
+            text_column(least, "first"),
+            number_column(mean, "first_ratio"),
             text_column("next", "second"),
-            number_column("mean ratio", "second_ratio"),
+            number_column(mean, "second_ratio"),
         ];
         let mut table = Table::new("classes", title, &columns);
         for (class, count, policies) in self.classes() {
