@@ -611,6 +611,7 @@ mod tests {
                     ..SeedResults::default()
                 })
                 .to_vec(),
+            prices: None,
             makespans_with_best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
         };
         let comparison = Comparison::from_rows(&plan, &rows, &known);

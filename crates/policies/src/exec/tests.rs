@@ -134,7 +134,7 @@ fn operations_may_be_a_float_without_a_fraction() {
         assert!(answer(wrong).is_err(), "{wrong}");
     }
     let options = serde_json::from_str::<ExecOptions>("{\"operations\": 1e9}");
-    assert_eq!(options.unwrap().operations, 1_000_000_000);
+    assert_eq!(options.unwrap().operations, Some(1_000_000_000));
 }
 
 #[cfg(target_os = "linux")]

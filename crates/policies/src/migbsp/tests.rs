@@ -1,6 +1,7 @@
 //! Calls on the cluster of clusters of the papers, worked out by hand.
 
 use super::*;
+use crate::explain::DecisionRecord;
 use crate::{ExternalLoad, Measures, testing::test_view};
 use migsim_base::{
     random::StreamPurpose,
