@@ -41,20 +41,15 @@ use super::{
         CandidateOrder, CommunicationTime, FirstTest, Horizon, IndexForm, MemoryRate, MigBspConfig,
         OwnCluster, Plan, ProcessTime, SetIndex,
     },
-    explain::MigBspNarrator,
+    explain::{MigBspNarrator, PlanRecord},
     potential::MigrationPotential,
     viability::{CandidateTimes, Reservations, ViabilityTest},
 };
-use crate::{
-    Candidate, Policy, PolicyOptions,
-    explain::{DecisionRecord, Narrator},
-};
+use crate::{Candidate, Policy, PolicyOptions, explain::Narrator};
 use migsim_base::{
     error::Error,
     plugin::OptionFlag,
-    quantities::format_time,
     units::{HostId, ProcessId, Seconds},
-    words::format_count,
 };
 
 /// The options of the policy `migbsp-2`; all other options of MigBSP have the values that the policy stands for.
@@ -123,41 +118,6 @@ impl PolicyOptions for MigBsp2Options {
             viability_transfer: true,
             ..MigBspConfig::default()
         })?))
-    }
-}
-
-/// The plan of a call, with what it does to the time of the slowest host in a superstep.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct PlanRecord {
-    slowest_host: String,
-    moves: usize,
-    supersteps: f64,
-    before_s: f64,
-    after_s: f64,
-    price_s: f64,
-}
-
-impl PlanRecord {
-    fn gain_s(&self) -> f64 {
-        self.supersteps * (self.before_s - self.after_s) - self.price_s
-    }
-
-    /// Describes the plan that a call has recorded; `None` if it has none.
-    pub(super) fn describe(call: DecisionRecord<'_>) -> Option<String> {
-        let plan = Self::deserialize(call.explanation.get("plan")?).ok()?;
-        let (host, steps) = (&plan.slowest_host, plan.supersteps);
-        let times = [plan.before_s, plan.after_s, plan.price_s, plan.gain_s()];
-        let [before, after, price, gain] = times.map(format_time);
-        Some(if plan.moves == 0 {
-            format!(
-                "The slowest host is {host}, with {before} in a superstep. No plan of moves from it gains more in {steps} supersteps than it costs."
-            )
-        } else {
-            let moves = format_count(plan.moves, "move");
-            format!(
-                "The slowest host is {host}, with {before} in a superstep; after a plan of {moves} the slowest one takes {after}. In {steps} supersteps the plan gains {steps} x ({before} - {after}) - {price} for its moves = {gain}."
-            )
-        })
     }
 }
 
@@ -292,20 +252,24 @@ impl ViabilityTest<'_> {
             times.extend(its_times);
             judged.push(record);
         }
-        // The others come last, in the order of the candidates, so that records have all of them.
-        let tried: BTreeSet<usize> = judged.iter().map(|one| one.process.index()).collect();
-        let is_left = |one: &&MigrationPotential| !tried.contains(&one.process());
-        let tried_count = judged.len();
-        judged.extend(self.candidates.iter().filter(is_left).map(|one| {
-            let reason = "not on the slowest host during the plan";
-            self.staying_candidate(one, reason.into())
-        }));
-        for record in &mut judged[end..tried_count] {
+        self.complete_records(&mut judged, end);
+        (judged, times, plan)
+    }
+
+    /// Says why accepted candidates after the first `end` ones stay, and adds those that no plan tried, in the order of the
+    /// candidates, so that the record has all of them.
+    fn complete_records(&self, judged: &mut Vec<Candidate>, end: usize) {
+        for record in &mut judged[end..] {
             if record.accepted {
                 record.accepted = false;
                 record.reason = "viable alone, but the plan gains less with its move".into();
             }
         }
-        (judged, times, plan)
+        let tried: BTreeSet<usize> = judged.iter().map(|one| one.process.index()).collect();
+        let left = self.candidates.iter();
+        let left = left.filter(|one| !tried.contains(&one.process()));
+        judged.extend(left.map(|one| {
+            self.staying_candidate(one, "not on the slowest host during the plan".into())
+        }));
     }
 }

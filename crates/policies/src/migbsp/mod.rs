@@ -62,9 +62,8 @@ pub use migbsp_2::MigBsp2Options;
 pub(crate) use self::potential::MAX_LISTED_PAIRS;
 
 use self::{
-    explain::MigBspNarrator,
+    explain::{MigBspNarrator, PlanRecord},
     forecast::Forecasts,
-    migbsp_2::PlanRecord,
     potential::{MigrationPotential, PotentialComputation, Selection, select_candidates},
     trigger::{IntervalRecord, MigBspTrigger},
     viability::{CandidateTimes, Reservations, ViabilityTest},

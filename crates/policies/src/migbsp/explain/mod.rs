@@ -2,9 +2,11 @@
 //! and the page of a run.
 
 mod placement;
+mod plan;
 mod selection;
 pub(crate) mod trigger;
 
+pub(super) use plan::PlanRecord;
 pub use selection::KEPT_BY_OWN_CLUSTER_KEY;
 
 use serde_json::{Map, Value};
@@ -18,7 +20,7 @@ use crate::{
         PlainNarrator, RecordedCandidate, ScoreHeadings, Shortfall, describe_saving,
         list_explanation_values, time_ratio,
     },
-    migbsp::{migbsp_2::PlanRecord, viability::CandidateTimes},
+    migbsp::viability::CandidateTimes,
 };
 use migsim_base::quantities::format_time;
 
