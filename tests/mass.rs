@@ -16,7 +16,7 @@ const CODE: usize = 793_850;
 const TESTS: usize = 386_600;
 
 /// Maximum number of lines of comments in the code.
-const COMMENTS: usize = 16_930;
+const COMMENTS: usize = 16_960;
 
 /// Length from which a function is long, of which there is one in a hundred; longest function; longest file \[lines\].
 const SIZES: [usize; 3] = [60, 100, 800];
