@@ -506,8 +506,9 @@ fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
         while !fs::metadata(&runs).is_ok_and(|file| file.len() > 0) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let kill = ["-INT", &child.id().to_string()];
-        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        let kill = format!("kill -INT {}", child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status();
+        assert!(killed.unwrap().success());
         let output = child.wait_with_output().unwrap();
         let errors = said(&output);
         assert_eq!(output.status.code(), Some(130), "{errors}");

@@ -17,6 +17,7 @@ use crate::{
     sweep::{
         Parameter, Sweep, ValuesSpec,
         advise::{Advising, NEVER},
+        keys,
     },
 };
 
@@ -106,6 +107,11 @@ fn starts_and_policies(
     if !names.iter().any(|name| name == NEVER) {
         names.insert(0, NEVER.to_owned());
     }
+    let used: Vec<&str> = names
+        .iter()
+        .map(|name| keys::base_policy_name(name))
+        .collect();
+    keys::check_options_are_of_policies(registry, &sweep.fixed_flags, &used)?;
     let rules = ValuesSpec::from_list(Vec::new(), "");
     sweep.varied_parameters = vec![
         Parameter::new(registry, "mapping", rules, "the starts"),

@@ -18,7 +18,8 @@ use super::{
 use crate::{
     Registry,
     document::{Document, FileKind, parse_typed_value, read_text},
-    error::{Problem, Result},
+    error::{Error, Problem, Result},
+    experiment::split_options_in_braces,
     memory::{Limits, decision_memory},
     output::{Cell, OutputForm, Sheet, Table, number_column, text_column},
     policy::{
@@ -61,13 +62,24 @@ pub(super) fn run_decide(
     let document = Document::parse(source, text)?;
     check_duplicate_keys("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
-    let settings: Vec<(String, Value)> = settings
+    let mut settings: Vec<(String, Value)> = settings
         .map(|(key, value)| (key.clone(), parse_typed_value(value)))
         .collect();
+    let mut names = arguments.named.clone();
+    for name in &mut names {
+        let (plain, options) = split_options_in_braces(name)?;
+        if arguments.named.len() > 1 && !options.is_empty() {
+            let message = "options in braces would count for all named policies";
+            let hint = "name this policy alone";
+            return Err(Error::input(message, format!("--policy {name}"), hint));
+        }
+        settings.extend(options);
+        *name = plain.into_owned();
+    }
     let question = RequestedDecisions {
         registry,
         user_selection: PolicyOrTriggerSelection {
-            names: arguments.named.clone(),
+            names,
             settings,
             seed: arguments.seed,
             ..PolicyOrTriggerSelection::default()

@@ -1,4 +1,4 @@
-//! Compares a repeated run with the times in the manifest that another version of migsim wrote.
+//! Compares a repeated run with the times in its manifest, which may be of another version of migsim.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Returns a note that says which makespans differ from those of the version that wrote the run folder. `None` if the user named
-/// no folder of another version as experiment, or changed a setting of its run.
+/// no run folder as experiment, or changed a setting of its run, or the run of this version is repeated.
 pub(super) fn repetition_note(
     registry: &Registry,
     experiment: Option<&Path>,
@@ -33,26 +33,33 @@ pub(super) fn repetition_note(
     let Some(version) = manifest["version"].as_str() else {
         return Ok(None);
     };
-    if version == env!("CARGO_PKG_VERSION")
-        || join_settings()?.merged_settings()?
-            != settings_of_run_folder(registry, folder)?.merged_settings()?
+    if join_settings()?.merged_settings()?
+        != settings_of_run_folder(registry, folder)?.merged_settings()?
     {
         return Ok(None);
     }
+    let is_own = version == env!("CARGO_PKG_VERSION");
     let former = manifest["summary"]["scenarios"].as_array();
     let moved: Vec<String> = former
         .into_iter()
         .flatten()
         .filter_map(|former| describe_move(former, results))
         .collect();
-    Ok(Some(if moved.is_empty() {
-        format!("the makespans are equal to the last digit to those of migsim {version}")
+    let why = if is_own {
+        "an input file has changed since"
     } else {
-        format!(
-            "not all makespans are those of migsim {version}: {}; docs/moves.md lists what changed",
+        "docs/moves.md lists what changed"
+    };
+    Ok(match moved.is_empty() {
+        true if is_own => None,
+        true => Some(format!(
+            "the makespans are equal to the last digit to those of migsim {version}"
+        )),
+        false => Some(format!(
+            "not all makespans are those of migsim {version}: {}; {why}",
             moved.join(", ")
-        )
-    }))
+        )),
+    })
 }
 
 /// Describes how the makespan of a `former` scenario moved; `None` if it did not move.

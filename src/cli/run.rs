@@ -361,15 +361,8 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
 /// Joins the settings of the experiment file and of the flags; a later source overrides the earlier sources.
 pub(super) fn join_settings(registry: &Registry, arguments: &SettingsArguments) -> Result<Layers> {
     let mut layers = Layers::default();
-    // A run folder is named for the manifest in it.
-    let file = arguments.experiment.as_ref().map(|path| {
-        let manifest = path.join("run.json");
-        if manifest.is_file() {
-            manifest
-        } else {
-            path.clone()
-        }
-    });
+    let file = arguments.experiment.as_deref();
+    let file = file.map(manifest_of_run_folder);
     if let Some(path) = &file {
         layers.push_file(read_experiment(registry, path)?);
     }
@@ -392,11 +385,22 @@ pub(super) fn join_settings(registry: &Registry, arguments: &SettingsArguments) 
     check_no_alternative_loads(registry, &arguments.load)?;
     flags.extend(background_load_setting(&arguments.load)?);
     flags.extend(key_value_settings(arguments)?);
+    keys::check_options_are_of_policies(registry, &flags, &[&policy])?;
     layers.push_flags(flags);
     if let Some(path) = &file {
         check_input_files_exist(registry, path, &layers)?;
     }
     Ok(layers)
+}
+
+/// Returns the manifest of a run folder, which is named for it; any other path as it is.
+pub(super) fn manifest_of_run_folder(path: &Path) -> PathBuf {
+    let manifest = path.join("run.json");
+    if manifest.is_file() {
+        manifest
+    } else {
+        path.to_owned()
+    }
 }
 
 /// Returns the name of the policy that the flag `--policy` names; without this flag, the name in the experiment file.

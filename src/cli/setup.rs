@@ -49,8 +49,9 @@ pub(super) struct StudySetup {
     result_file: &'static str,
 }
 
-/// The files with the results of studies, each with the command that writes it.
-const RESULT_FILES: [(&str, &str); 5] = [
+/// The files with the results of commands, each with the command that writes it.
+const RESULT_FILES: [(&str, &str); 6] = [
+    ("run.json", "run"),
     ("advise.json", "advise"),
     ("bench.json", "bench"),
     ("bottlenecks.json", "bottlenecks"),
@@ -70,7 +71,12 @@ impl StudySetup {
         folder: Option<&Path>,
         result_file: &'static str,
     ) -> Result<Self> {
-        for (file, command) in RESULT_FILES.iter().filter(|one| one.0 != result_file) {
+        let is_there = |file: &str| folder.is_some_and(|folder| folder.join(file).exists());
+        // These commands write their plan, if any, together with their result.
+        let has_no_plan = ["advise.json", "bottlenecks.json", REPORT_FILE].contains(&result_file);
+        let plan = (has_no_plan && !is_there(result_file)).then_some(("plan.json", "sweep"));
+        let others = RESULT_FILES.iter().filter(|one| one.0 != result_file);
+        for (file, command) in others.chain(&plan) {
             if let Some(path) = folder
                 .map(|folder| folder.join(file))
                 .filter(|path| path.exists())

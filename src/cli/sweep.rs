@@ -14,10 +14,12 @@ use super::{
     print::{escape_json_controls, print_json, print_line, print_text},
     run::{
         background_load_flags_text, background_load_setting, check_policy_flags,
-        chosen_policy_name, first_setting, key_value_settings, typed_flags,
+        chosen_policy_name, first_setting, key_value_settings, manifest_of_run_folder, typed_flags,
     },
     setup::StudySetup,
 };
+use migsim_base::values::split_at_commas;
+
 use crate::{
     Registry,
     error::{Error, Problem, Result, escape_control_characters},
@@ -278,12 +280,13 @@ fn background_load_parameter(registry: &Registry, loads: &[String]) -> Result<Op
 }
 
 /// Splits the value of a flag into names that are separated by commas, such as `ufrgs,mine.json`, unless a file has the whole text
-/// as its name. The commas of a mapping separate hosts.
+/// as its name. The commas of a mapping separate hosts, and those in braces behind the name of a policy its options.
 fn split_names(mut one: Parameter) -> Parameter {
     let text = one.values_spec.source_text();
     let is_text = one.values_spec.value_at(0).is_string();
     if is_text && one.name != "mapping" && !Path::new(text).exists() {
-        let names = text.split(',').map(|name| Value::from(name.trim()));
+        let names = split_at_commas(text).into_iter();
+        let names = names.map(|name| Value::from(name.trim()));
         one.values_spec = ValuesSpec::from_list(names.collect(), text);
     }
     one
@@ -294,7 +297,7 @@ fn split_names(mut one: Parameter) -> Parameter {
 /// # Errors
 /// The file cannot be read, or it names a program as its policy although `may_start` is false.
 fn read_sweep_or_experiment(registry: &Registry, path: &Path, may_start: bool) -> Result<Sweep> {
-    let document = read_experiment(registry, path)?;
+    let document = read_experiment(registry, &manifest_of_run_folder(path))?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::mentions_exec(&document.value) {
         return Err(Error::input(

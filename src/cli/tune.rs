@@ -140,6 +140,9 @@ fn search_space(registry: &Registry, arguments: &TuneArguments, cases: &[String]
         let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
         sweep.varied_parameters = tunable_parameters(registry, &policy, is_fixed)?;
     }
+    if !cases.is_empty() {
+        check_options_of_variant(registry, &sweep)?;
+    }
     set_search_seeds(&mut sweep, DEFAULT_SEARCH_SEEDS);
     let scenarios = match arguments.goal {
         GoalChoice::Makespan => json!(["iii"]),
@@ -150,6 +153,49 @@ fn search_space(registry: &Registry, arguments: &TuneArguments, cases: &[String]
         .push(KeySetting::new("scenarios", "--goal", scenarios));
     sweep.draw_seed = arguments.draw_seed;
     Ok(sweep)
+}
+
+/// Checks that a search over a suite varies only options of its policy, since it recommends a name of the policy, and no option
+/// that the name has.
+///
+/// # Errors
+/// A parameter is no such option, or there are several seeds.
+fn check_options_of_variant(registry: &Registry, sweep: &Sweep) -> Result {
+    if let Some(seeds) = sweep.seeds.as_ref().filter(|one| one.value_count() > 1) {
+        let message = "a search over a suite runs each case with one seed";
+        let place = format!("--seeds {}", seeds.source_text());
+        return Err(Error::input(
+            message,
+            place,
+            "name one seed, and more cases",
+        ));
+    }
+    let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
+    let name = sweep.fixed_settings().get("policy.name");
+    let named = options_in_name(name.as_ref().and_then(Value::as_str).unwrap_or_default());
+    for one in &sweep.varied_parameters {
+        let key = keys::parameter_key_for_policy(registry, &one.name, &policy);
+        let option = key.as_deref().unwrap_or(&one.name);
+        let option = option.strip_prefix(&format!("policy.{policy}."));
+        let what = match option {
+            None => "is no option of it",
+            Some(option) if named.iter().any(|known| known == option) => {
+                "is in the braces of its name, too"
+            }
+            Some(_) => continue,
+        };
+        let key = &one.name;
+        return Err(Error::input(
+            format!(
+                "a search over a suite varies options of the policy `{policy}`, and `{key}` {what}"
+            ),
+            &one.definition_text,
+            format!(
+                "vary options such as `--vary policy.{policy}.OPTION=VALUES`, each at one place"
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the names of the cases of the suite over which the search goes; none without a suite.

@@ -264,7 +264,8 @@ pub struct RuntimeConfig {
     #[serde(skip_serializing_if = "is_default")]
     pub supersteps: u32,
     /// The methods by which the simulator may compute supersteps without simulating their events. They save computing time and
-    /// change results by rounding errors at most.
+    /// change results by rounding errors at most. Where processes send one message after the other over shared links, such an error
+    /// may change the order of messages, and times by some percent.
     #[serde(skip_serializing_if = "is_default")]
     pub shortcuts: ShortcutChoice,
 }

@@ -22,6 +22,7 @@ use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId,
 use migsim_bsp::{
     BarrierKind, CallModel, CallWaiting, MemoryTransfer, MigrationOrder, WaitingProcesses,
 };
+use migsim_engine::{NetworkModel, ProcessorTime};
 use migsim_platform::{Host, Link, Platform};
 use migsim_workloads::Plan;
 
@@ -101,6 +102,12 @@ impl Experiment {
             | CallModel::None => 0.0,
         };
         let memory = self.least_memory();
+        // The processor time of a move is that of packing, not that of a message.
+        let network = NetworkModel {
+            o_send: ProcessorTime::ZERO,
+            o_receive: ProcessorTime::ZERO,
+            ..self.network.clone()
+        };
         let waits = moves.wait == WaitingProcesses::All;
         let are_few = processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS;
         let of_move = |process: usize| {
@@ -111,7 +118,7 @@ impl Experiment {
                 && !self.network.queues;
             let price = |to: HostId| {
                 let flow = if has_flow {
-                    unshared_message_time(self, (from, to), memory) * ROUNDING_MARGIN
+                    unshared_message_time(self, &network, (from, to), memory) * ROUNDING_MARGIN
                 } else {
                     0.0
                 };
@@ -319,7 +326,8 @@ impl<'e> SuperstepBoundCalculator<'e> {
             }
             let computed = plan.work[from].get() * self.cycles_per_instruction
                 / self.peak_core_speeds[ends.0.index()];
-            let sent = unshared_message_time(self.experiment, ends, message.size);
+            let network = &self.experiment.network;
+            let sent = unshared_message_time(self.experiment, network, ends, message.size);
             self.inter_host_messages
                 .push(((computed + sent) * ROUNDING_MARGIN, from, to));
         }
@@ -358,6 +366,7 @@ const ROUNDING_MARGIN: f64 = 1.0 - 1e-12;
 /// there is no route.
 fn unshared_message_time(
     experiment: &Experiment,
+    network: &NetworkModel,
     (from, to): (HostId, HostId),
     size: Bytes,
 ) -> f64 {
@@ -381,8 +390,7 @@ fn unshared_message_time(
             .map(|step| step.1)
             .fold(link.bandwidth.get(), f64::max)
     };
-    experiment
-        .network
+    network
         .message_time(
             latency,
             route

@@ -85,7 +85,9 @@ pub use plausibility::{
     Finding, PLAUSIBILITY_RULES, PlausibilityRule, RuleStage, check_single_cluster,
     find_implausible_platform_values,
 };
-pub use policy_choice::{name_with_options, options_in_name, policy_label};
+pub use policy_choice::{
+    name_with_options, options_in_name, policy_label, split_options_in_braces,
+};
 pub use prices::describe_prices;
 pub use recorded_library::default_library_path;
 pub use registry::Registry;

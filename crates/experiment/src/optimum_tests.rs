@@ -255,6 +255,23 @@ fn bound_optimum_hindsight_and_policies_are_in_rising_order() {
     }
 }
 
+#[test]
+fn a_move_pays_no_processor_time_of_messages() {
+    let other = [
+        ("mapping", "contiguous".into()),
+        ("network.o_send", "20 ms".into()),
+        ("network.o_receive", "20 ms".into()),
+        ("costs.call.model", "none".into()),
+    ];
+    let experiment = tiny_with(4, (1, 2, 12), "prefix/every=1", Some(&other)).unwrap();
+    let run = experiment.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
+    let outcome = run.unwrap().outcome;
+    let bound = experiment.makespan_lower_bound().get();
+    let makespan = outcome.makespan.get();
+    assert_eq!(outcome.migrations.len(), 1);
+    assert!((bound / makespan - 1.0).abs() < 1e-6, "{bound} {makespan}");
+}
+
 /// Prints the medians of the gaps at full size: `cargo test --release -p migsim-experiment --lib optimum -- --ignored --nocapture`.
 #[test]
 #[ignore = "minutes in the release profile"]

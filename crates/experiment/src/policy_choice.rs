@@ -97,7 +97,8 @@ impl PolicyChoice {
         let mut edition = Map::new();
         let mut trigger = None;
         let mut is_paid_back = false;
-        let mut forecast = read_forecast(keys)?;
+        // A comparison may give one forecast to all policies; `never` forecasts nothing.
+        let mut forecast = read_forecast(keys)?.filter(|_| entry.name != policy::NEVER);
         for part in &parts[1..] {
             if let Some(Value::Object(own)) = entry.variant_options(part) {
                 edition.extend(own);
@@ -362,7 +363,7 @@ pub fn name_with_options(
 ///
 /// # Errors
 /// A brace is not closed, an option has no value, or an option is given twice.
-fn split_options_in_braces(given: &str) -> Result<(Cow<'_, str>, Map<String, Value>)> {
+pub fn split_options_in_braces(given: &str) -> Result<(Cow<'_, str>, Map<String, Value>)> {
     let place = given.rfind('{').and_then(|start| {
         let end = start + given[start..].find('}')?;
         let rest = given[end + 1..].trim();

@@ -40,7 +40,7 @@ pub(super) fn check_run_may_overwrite(
     let is_there = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
     if let Some(file) = SWEEP_FILES.iter().find(|name| is_there(name)) {
         return Err(Error::input(
-            "the folder already holds the results of a sweep",
+            "the folder already holds the results of a sweep or another study",
             path_in_folder_as_text(folder, file),
             "choose another folder for the run",
         ));

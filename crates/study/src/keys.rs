@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use migsim_experiment::{Layers, Registry};
+use migsim_base::error::{Error, Result};
+use migsim_experiment::{KeySetting, Layers, Registry};
 use migsim_policies as policy;
 
 /// Short names of keys that belong to no policy, application or load, each with its key.
@@ -15,6 +16,33 @@ const SHORT_NAMES: [(&str, &str); 6] = [
     ("policy", "policy.name"),
     ("trigger", "policy.trigger"),
 ];
+
+/// Checks that no flag sets an option of a policy that is none of `policies`, where it would have no effect.
+///
+/// # Errors
+/// A flag sets such an option.
+pub fn check_options_are_of_policies(
+    registry: &Registry,
+    flags: &[KeySetting],
+    policies: &[&str],
+) -> Result {
+    let is_other = |flag: &&KeySetting| {
+        let option = flag.key.strip_prefix("policy.");
+        let owner = option.and_then(|rest| rest.split_once('.'));
+        owner.is_some_and(|(owner, _)| {
+            !policies.contains(&owner) && registry.policies().find(owner).is_ok()
+        })
+    };
+    let Some(flag) = flags.iter().find(is_other) else {
+        return Ok(());
+    };
+    let (key, policies) = (&flag.key, policies.join("`, `"));
+    Err(Error::input(
+        format!("`{key}` is not an option of the policy `{policies}`"),
+        &flag.source_text,
+        "leave this option out, or choose another policy",
+    ))
+}
 
 /// Returns the key that the name of a parameter stands for if the policy is `policy`; `None` if this policy has no such option.
 ///

@@ -266,16 +266,15 @@ pub(super) fn parameter_values_at(sweep: &Sweep, ranks: &[u64]) -> Setting {
     values
 }
 
-/// Checks that each parameter applies to at least one setting of the plan.
+/// Checks that each parameter, and each option of a policy that a flag sets, applies to at least one setting of the plan.
 pub(super) fn check_parameters_apply(sweep: &Sweep, settings: &[Setting]) -> Result {
+    let policies = settings.iter();
+    let policies = policies.map(|values| policy_of_setting(sweep, values));
+    let policies: BTreeSet<String> = policies.collect();
+    let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
+    keys::check_options_are_of_policies(&sweep.registry, &sweep.fixed_flags, &policies)?;
     for (index, one) in sweep.varied_parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
-            let policies: Vec<String> = settings
-                .iter()
-                .map(|values| policy_of_setting(sweep, values))
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect();
             return Err(Error::input(
                 format!(
                     "`{}` is not an option of the policy `{}`",
