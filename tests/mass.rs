@@ -10,10 +10,10 @@ use std::{fs, path::Path};
 use super::source::{after_group, all_files, files, is_comment, parts, tokens};
 
 /// Maximum number of tokens of the code in `src` and `crates`. It is lowered when code goes; a new feature states what it adds.
-const CODE: usize = 793_850;
+const CODE: usize = 794_950;
 
 /// Maximum number of tokens of the tests, those beside the code and those in `tests`.
-const TESTS: usize = 386_600;
+const TESTS: usize = 386_750;
 
 /// Maximum number of lines of comments in the code.
 const COMMENTS: usize = 16_960;

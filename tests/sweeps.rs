@@ -487,6 +487,26 @@ fn results_are_printed_for_people_and_for_programs() {
 }
 
 #[test]
+fn studies_leave_the_folders_of_sweeps_and_runs_as_they_are() {
+    let scratch = tempfile::tempdir().unwrap();
+    let case = "--app synthetic --procs 4 --set workload.supersteps=4";
+    done(
+        scratch.path(),
+        &format!("sweep {case} --policy never,refine --out s --quiet"),
+    );
+    done(scratch.path(), &format!("run {case} --out r --quiet"));
+    for study in ["tune --budget 8", "advise --policies refine", "bottlenecks"] {
+        for (folder, of) in [("s", "migsim sweep"), ("r", "migsim run")] {
+            let told = refused(scratch.path(), &format!("{study} {case} --out {folder}"));
+            assert!(
+                told.contains(&format!("already holds the results of `{of}`")),
+                "{told}"
+            );
+        }
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
     let scratch = tempfile::tempdir().unwrap();

@@ -29,8 +29,10 @@ pub fn check_options_are_of_policies(
     let is_other = |flag: &&KeySetting| {
         let option = flag.key.strip_prefix("policy.");
         let owner = option.and_then(|rest| rest.split_once('.'));
+        // `--timeout` limits programs, if there are any.
+        let is_limit = flag.source_text.starts_with("--timeout");
         owner.is_some_and(|(owner, _)| {
-            !policies.contains(&owner) && registry.policies().find(owner).is_ok()
+            !is_limit && !policies.contains(&owner) && registry.policies().find(owner).is_ok()
         })
     };
     let Some(flag) = flags.iter().find(is_other) else {

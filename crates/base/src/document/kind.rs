@@ -269,12 +269,6 @@ mod tests {
             ("\"host\",\"cluster\"\n", FileKind::ClusterTable),
             ("date_s,load\n0,0.5\n", FileKind::MeasuredLoad),
             (
-                "{\"type\": \"LBDatafile\", \"phases\": []}",
-                FileKind::VtData,
-            ),
-            ("from,to,bytes,time_s\n", FileKind::MessageTimes),
-            ("# OSU MPI Latency Test v7.3\n", FileKind::MessageTimes),
-            (
                 "%EventDef PajeX 1\n",
                 FileKind::ForeignFormat("a Paje trace"),
             ),
@@ -298,10 +292,21 @@ mod tests {
         ] {
             assert_eq!(FileKind::detect_from_text(text), Some(kind), "{text}");
         }
-        let hint = FileKind::VtData.usage_hint("nolb/data.12.json.br");
-        assert_eq!(hint, "use `--app vt --data nolb/data`");
         for text in ["", "{", "{}", "[1]", "0 0.5\n", "a,b\n", "24\n23\n"] {
             assert_eq!(FileKind::detect_from_text(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn data_of_vt_and_times_of_messages_are_recognised() {
+        for (text, kind) in [
+            ("{\"type\": \"LBDatafile\"}", FileKind::VtData),
+            ("from,to,bytes,time_s\n", FileKind::MessageTimes),
+            ("# OSU MPI Latency Test v7.3\n", FileKind::MessageTimes),
+        ] {
+            assert_eq!(FileKind::detect_from_text(text), Some(kind), "{text}");
+        }
+        let hint = FileKind::VtData.usage_hint("nolb/data.12.json.br");
+        assert_eq!(hint, "use `--app vt --data nolb/data`");
     }
 }
