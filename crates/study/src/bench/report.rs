@@ -185,11 +185,14 @@ impl BenchResults {
 
     fn prices_remark(&self) -> Option<String> {
         let cases = self.cases.iter();
-        let mut prices = cases.map(|one| describe_prices([&one.case.experiment]));
+        let of_case = |settings: &Value| match settings["library"].as_str() {
+            Some(library) => Some(format!("that of the library {library}")),
+            None => describe_prices([settings]),
+        };
+        let mut prices = cases.map(|one| of_case(&one.case.experiment));
         let first = prices.next()??;
         let is_same = prices.all(|other| other.as_ref() == Some(&first));
-        let differ =
-            "Prices of messages, moves and decisions differ between cases (see the classes).";
+        let differ = "Processor times of messages, moves and decisions differ between cases (see the classes).";
         Some(if is_same {
             format!("Processor time: {first}.")
         } else {
