@@ -106,7 +106,7 @@ impl Experiment {
         let network = NetworkModel {
             o_send: ProcessorTime::ZERO,
             o_receive: ProcessorTime::ZERO,
-            ..self.network.clone()
+            ..self.network
         };
         let waits = moves.wait == WaitingProcesses::All;
         let are_few = processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS;
