@@ -119,7 +119,7 @@ pub(super) struct Direct {
     ready: Vec<(u32, f64)>,
     /// The end of the last send of each process \[s\]; used only with processor times or if messages are sent in order.
     sent: Vec<f64>,
-    /// The processor time that waits for each process; see [`Receives`].
+    /// The processor time that waits for each process.
     waiting: Vec<f64>,
     /// The changes of the number of executions on one host, as time \[s\] and change.
     prior: Vec<(f64, f64)>,
