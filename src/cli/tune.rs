@@ -130,18 +130,19 @@ fn search_space(registry: &Registry, arguments: &TuneArguments, cases: &[String]
         let flag = KeySetting::new("extends", "--suite", json!(case));
         sweep.fixed_flags.push(flag);
     }
+    let fixed = sweep.fixed_settings();
+    let policy = keys::policy_name_in_settings(&fixed);
+    let name = fixed.get("policy.name");
+    let named = options_in_name(name.as_ref().and_then(Value::as_str).unwrap_or_default());
     if sweep.varied_parameters.is_empty() {
-        let named = sweep.fixed_settings().get("policy.name");
-        let named = options_in_name(named.as_ref().and_then(Value::as_str).unwrap_or_default());
         let is_fixed = |key: &str| {
             named.iter().any(|option| option == key)
                 || sweep.fixed_flags.iter().any(|flag| flag.key == key)
         };
-        let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
         sweep.varied_parameters = tunable_parameters(registry, &policy, is_fixed)?;
     }
     if !cases.is_empty() {
-        check_options_of_variant(registry, &sweep)?;
+        check_options_of_variant(registry, &sweep, &policy, &named)?;
     }
     set_search_seeds(&mut sweep, DEFAULT_SEARCH_SEEDS);
     let scenarios = match arguments.goal {
@@ -155,12 +156,17 @@ fn search_space(registry: &Registry, arguments: &TuneArguments, cases: &[String]
     Ok(sweep)
 }
 
-/// Checks that a search over a suite varies only options of its policy, since it recommends a name of the policy, and no option
-/// that the name has.
+/// Checks that a search over a suite varies only options of its policy, since it recommends a name of the policy, and none of
+/// `named`, the options that the name has.
 ///
 /// # Errors
 /// A parameter is no such option, or there are several seeds.
-fn check_options_of_variant(registry: &Registry, sweep: &Sweep) -> Result {
+fn check_options_of_variant(
+    registry: &Registry,
+    sweep: &Sweep,
+    policy: &str,
+    named: &[String],
+) -> Result {
     if let Some(seeds) = sweep.seeds.as_ref().filter(|one| one.value_count() > 1) {
         let message = "a search over a suite runs each case with one seed";
         let place = format!("--seeds {}", seeds.source_text());
@@ -170,11 +176,8 @@ fn check_options_of_variant(registry: &Registry, sweep: &Sweep) -> Result {
             "name one seed, and more cases",
         ));
     }
-    let policy = keys::policy_name_in_settings(&sweep.fixed_settings());
-    let name = sweep.fixed_settings().get("policy.name");
-    let named = options_in_name(name.as_ref().and_then(Value::as_str).unwrap_or_default());
     for one in &sweep.varied_parameters {
-        let key = keys::parameter_key_for_policy(registry, &one.name, &policy);
+        let key = keys::parameter_key_for_policy(registry, &one.name, policy);
         let option = key.as_deref().unwrap_or(&one.name);
         let option = option.strip_prefix(&format!("policy.{policy}."));
         let what = match option {

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use migsim_policies as policy;
+
 /// Keys of the processor time of messages, moves and decisions in an experiment.
 const GROUPS: [(&str, &[&str]); 3] = [
     (
@@ -30,39 +32,37 @@ pub fn describe_prices<'a>(all: impl IntoIterator<Item = &'a Value>) -> Option<S
     if first["basis"]["is_calibrated"] == true {
         return None;
     }
-    let text = GROUPS.map(|(group, keys)| {
-        if group != "decisions" {
-            return format!("{group} {}", source(first, group, keys));
-        }
-        // Each source with its policies; without calls nothing is decided.
-        let mut sources: Vec<(String, Vec<&str>)> = Vec::new();
-        for settings in &all {
-            let policy = settings["policy"]["name"].as_str().unwrap_or_default();
-            if policy == "never" {
-                continue;
-            }
-            let own = source(settings, group, keys);
-            match sources.iter_mut().find(|(source, _)| *source == own) {
-                Some((_, policies)) if policies.contains(&policy) => {}
-                Some((_, policies)) => policies.push(policy),
-                None => sources.push((own, vec![policy])),
-            }
-        }
-        let is_same = sources.len() == 1;
-        let sources = sources.iter().map(|(source, policies)| {
-            if is_same {
-                source.clone()
-            } else {
-                format!("{source} ({})", policies.join(", "))
-            }
-        });
-        let sources: Vec<String> = sources.collect();
-        if sources.is_empty() {
-            return format!("{group} none");
-        }
-        format!("{group} {}", sources.join(", "))
+    let text = GROUPS.map(|(group, keys)| match group {
+        "decisions" => format!("{group} {}", sources_of_decisions(&all, group, keys)),
+        _ => format!("{group} {}", source(first, group, keys)),
     });
     Some(text.join(", "))
+}
+
+/// Describes from which sources experiments take the prices of decisions, with the policies of each if there are several.
+fn sources_of_decisions(all: &[&Value], group: &str, keys: &[&str]) -> String {
+    let mut sources: Vec<(String, Vec<&str>)> = Vec::new();
+    for settings in all {
+        let policy = settings["policy"]["name"].as_str().unwrap_or_default();
+        if policy == policy::NEVER {
+            continue; // without calls nothing is decided
+        }
+        let own = source(settings, group, keys);
+        match sources.iter_mut().find(|(source, _)| *source == own) {
+            Some((_, policies)) if policies.contains(&policy) => {}
+            Some((_, policies)) => policies.push(policy),
+            None => sources.push((own, vec![policy])),
+        }
+    }
+    match &sources[..] {
+        [] => "none".to_owned(),
+        [(source, _)] => source.clone(),
+        several => several
+            .iter()
+            .map(|(source, policies)| format!("{source} ({})", policies.join(", ")))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
 }
 
 /// Describes from which source an experiment takes the prices of a group with these keys.

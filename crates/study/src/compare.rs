@@ -499,7 +499,7 @@ pub fn compute_additional_results(
     };
     let times: Vec<Option<f64>> = (0..runs).into_par_iter().map(of_run).collect();
     let times = times.chunks(plan.seeds.len()).map(<[_]>::to_vec);
-    let settings = 0..plan.settings.len();
+    let settings = (0..plan.settings.len()).into_par_iter();
     let experiments = settings.filter_map(|one| plan.experiment(sweep, one, plan.seeds[0]).ok());
     let settings: Vec<_> = experiments.map(|one| one.resolved_settings).collect();
     Ok(AdditionalResults {
